@@ -41,7 +41,7 @@ pub enum JavaError {
         reason: String,
     },
     /// The one of `JAVA_HOME` does not work.
-    #[error("JAVA_HOME is set, and {path} does not start: {reason}; correct or unset it", path = path.display())]
+    #[error("cannot use JAVA_HOME: {path} does not start: {reason}; correct or unset it", path = path.display())]
     Home {
         /// Path of the program that it stands for.
         path: PathBuf,

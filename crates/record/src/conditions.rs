@@ -180,6 +180,11 @@ impl Condition {
         &self.path
     }
 
+    /// Whether it is a setting of the machine: one of many, each of which matters only where it differs.
+    pub fn is_machine_setting(&self) -> bool {
+        self.path.starts_with(SETTINGS)
+    }
+
     /// Its name in the plural; that of its field if there are no words for it.
     pub fn name(&self) -> String {
         if let Some((_, name)) = NAMES.get(self.rank) {

@@ -52,13 +52,8 @@ fn run_all(plan: &Plan, processes: &Processes, on_event: impl FnMut(Event<'_>)) 
     let in_out = |source| RunError::Folder { out: plan.out.clone(), source };
     let folder = make_folder(&plan.out, name, Timestamp::now()).map_err(in_out)?;
     let done = run_all_in(&folder, plan, checked, processes, on_event);
-    match done {
-        Ok(records) => Ok(Outcome { records, folder }),
-        Err(error) => {
-            remove_empty(&folder);
-            Err(error)
-        }
-    }
+    let records = done.inspect_err(|_| remove_empty(&folder))?;
+    Ok(Outcome { records, folder })
 }
 
 fn run_all_in(

@@ -1,4 +1,4 @@
-//! What the kernel and the machine are set to, which no result may be silent about.
+//! What the kernel and the machine are set to, and the variables that change a runtime.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ enum Form {
 
 use Form::{Bracketed, Field, Whole};
 
-/// Name in records, file, and form. A setting of the network that both ends share stands under its name as a sysctl.
+/// Name in records, file, and form. A sysctl has its own name.
 const SETTINGS: [(&str, &str, Form); 25] = [
     ("boost", "sys/devices/system/cpu/cpufreq/boost", Whole),
     ("clock_source", "sys/devices/system/clocksource/clocksource0/current_clocksource", Whole),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use klatch_platforms::{PlatformError, PlatformRequest, ProgramError, list};
+use klatch_platforms::{JavaError, PlatformError, PlatformRequest, ProgramError, list};
 use klatch_record::error_chain;
 
 use super::finding::Finding;
@@ -14,6 +14,7 @@ const INSTALL_JAVA: &str =
 
 pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
     let (mut usable, mut gaps, mut javas, mut without_java) = (0, Vec::new(), BTreeSet::new(), Vec::new());
+    let mut home = None;
     for listed in list(&PlatformRequest::default())? {
         match &listed.variants {
             Ok(variants) => {
@@ -23,6 +24,9 @@ pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
                 );
             }
             // One gap for all of them is below.
+            Err(PlatformError::Java { source: error @ JavaError::Home { .. }, .. }) => {
+                home = Some(Finding { is_gap: true, ..Finding::works(TOPIC, "Java", error_chain(error)) });
+            }
             Err(PlatformError::Java { .. }) => without_java.push(listed.entry.name.clone()),
             Err(PlatformError::Program { source: ProgramError::Missing { name, install }, .. }) => {
                 let state = format!("{name} is not installed");
@@ -35,7 +39,7 @@ pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
         }
     }
     let all = Finding::works(TOPIC, "platforms", format!("{usable} can be measured: klatch platforms"));
-    Ok([all].into_iter().chain(java(&javas, &without_java)).chain(gaps).collect())
+    Ok([all].into_iter().chain(home).chain(java(&javas, &without_java)).chain(gaps).collect())
 }
 
 /// The Java runtimes, and one gap for all platforms that none of them can run.

@@ -165,7 +165,7 @@ fn a_java_home_without_a_java_that_starts_is_refused() {
         command.env("JAVA_HOME", home);
         command
     };
-    fails(&mut run(home.path()), "JAVA_HOME is set, and ");
+    fails(&mut run(home.path()), "klatch: java-threads cannot use JAVA_HOME: ");
     std::fs::create_dir(home.path().join("bin")).unwrap();
     let script = "#!/bin/sh\necho 'Error: Could not reserve enough space' >&2\nexit 1\n";
     klatch_testing::write_program(&home.path().join("bin/java"), script);

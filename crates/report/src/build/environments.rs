@@ -11,8 +11,9 @@ use crate::number::gigabytes;
 /// The name of a property and its value in a record. The value is the same in all runs of one environment.
 type Property = (&'static str, fn(&Record) -> String);
 
-const PROPERTIES: [Property; 14] = [
+const PROPERTIES: [Property; 15] = [
     ("machine", |record| or_unknown(record.environment.cpu_model.as_deref())),
+    ("architecture", |record| record.environment.architecture.clone()),
     ("CPUs", |record| record.environment.cpus.to_string()),
     ("memory", |record| record.environment.memory_bytes.map_or_else(unknown, gigabytes)),
     ("kernel", |record| record.environment.kernel.clone()),
@@ -31,8 +32,10 @@ const PROPERTIES: [Property; 14] = [
     }),
 ];
 
-/// Conditions of the environment that [`PROPERTIES`] shows. Any other that a record has is shown as well.
-const SHOWN: [&str; 7] = [
+/// Conditions of the environment that [`PROPERTIES`] shows. Any other that a record has is shown as well, a setting of the machine if
+/// it differs.
+const SHOWN: [&str; 8] = [
+    "environment.architecture",
     "environment.cpu_model",
     "environment.cpus",
     "environment.memory_bytes",
@@ -49,7 +52,10 @@ pub(super) fn table(subject: &Subject) -> (Vec<String>, Vec<Fact>, Vec<String>) 
     let is_other = |condition: &&Condition| {
         condition.path().starts_with("environment.") && !SHOWN.contains(&condition.path())
     };
-    let others: BTreeSet<&Condition> = conditions.iter().flat_map(BTreeMap::keys).filter(is_other).collect();
+    let mut others: BTreeSet<&Condition> =
+        conditions.iter().flat_map(BTreeMap::keys).filter(is_other).collect();
+    let differs = |other: &Condition| conditions.iter().any(|run| run.get(other) != conditions[0].get(other));
+    others.retain(|other| !other.is_machine_setting() || differs(other));
     let mut kinds: Vec<Vec<String>> = Vec::new();
     let mut environment_of_run = Vec::new();
     for (run, conditions) in subject.runs.iter().zip(&conditions) {

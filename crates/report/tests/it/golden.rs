@@ -74,3 +74,12 @@ fn five_hundred_runs_make_a_page_in_no_time() {
     // Code without optimisation takes a second or two, on a busy machine several times that; what grows with the square takes minutes.
     assert!(took.as_secs_f64() < 40.0 && page.len() < 1_500_000, "{took:?}, {} bytes", page.len());
 }
+
+#[test]
+fn settings_of_the_machine_are_shown_where_they_differ() {
+    let mut one = sweep();
+    assert!(!markdown(&report(&one)).contains("the machine's"), "all runs have the same");
+    one.runs[0].record.environment.settings.insert("smt".to_owned(), "off".to_owned());
+    let text = markdown(&report(&one));
+    assert!(text.contains("| values of the machine's smt | off | on | differs |"), "{text}");
+}

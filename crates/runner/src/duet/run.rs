@@ -1,6 +1,6 @@
 //! The starts of a duet, one after the other, until its time is over or its interval narrow.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use jiff::Timestamp;
@@ -28,12 +28,12 @@ pub fn duet(
     on_progress: impl FnMut(DuetProgress),
 ) -> Result<DuetOutcome, DuetError> {
     let plan = plan.prepared()?;
-    let folder = results_folder(&plan)?;
-    let mut starts = ServerStarts::new(&plan, processes, {
-        let folder = folder.clone();
-        Box::new(move |number| ["a", "b"].map(|side| block(&folder.join(side), number)))
-    })?;
-    make_starts(&plan, &mut starts, processes, &folder, on_progress)
+    in_new_folder(&plan, |folder| {
+        let sides = ["a", "b"].map(|side| folder.join(side));
+        let folders = Box::new(move |number| [0, 1].map(|side: usize| block(&sides[side], number)));
+        let mut starts = ServerStarts::new(&plan, processes, folders)?;
+        make_starts(&plan, &mut starts, processes, folder, on_progress)
+    })
 }
 
 /// Measures what the instruments of side B's plan cost: A and B are the same server and crowd, and the instruments observe in
@@ -47,15 +47,21 @@ pub fn instrument_duet(
     on_progress: impl FnMut(DuetProgress),
 ) -> Result<DuetOutcome, DuetError> {
     let plan = plan.prepared()?;
-    let folder = results_folder(&plan)?;
-    let mut starts = InstrumentStarts::new(&plan, processes, &folder)?;
-    make_starts(&plan, &mut starts, processes, &folder, on_progress)
+    in_new_folder(&plan, |folder| {
+        let mut starts = InstrumentStarts::new(&plan, processes, folder)?;
+        make_starts(&plan, &mut starts, processes, folder, on_progress)
+    })
 }
 
-fn results_folder(plan: &DuetPlan) -> Result<PathBuf, DuetError> {
+/// Makes the folder of a duet for `make`, and removes it again if that fails before there is a result.
+fn in_new_folder(
+    plan: &DuetPlan,
+    make: impl FnOnce(&Path) -> Result<DuetOutcome, DuetError>,
+) -> Result<DuetOutcome, DuetError> {
     let out = &plan.sides[0].out;
     let in_out = |source| RunError::Folder { out: out.clone(), source };
-    Ok(make_folder(out, &plan.folder_name, Timestamp::now()).map_err(in_out)?)
+    let folder = make_folder(out, &plan.folder_name, Timestamp::now()).map_err(in_out)?;
+    make(&folder).inspect_err(|_| remove_empty(&folder))
 }
 
 fn make_starts(
@@ -80,10 +86,7 @@ fn make_starts(
                 (start, DuetEnd::Failed { side: WhichSide::BOTH[side], reasons })
             }
             Err(_) if processes.interrupted() && number > 1 => (None, DuetEnd::Interrupted),
-            Err(error) => {
-                remove_empty(folder);
-                return Err(error);
-            }
+            Err(error) => return Err(error),
         };
         duet.starts.extend(start);
         // A start that was cut short counts only if there is no other.

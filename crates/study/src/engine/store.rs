@@ -196,9 +196,7 @@ impl Store {
         let path = self.start_file(pair, number);
         let folder = path.parent().expect("the file is in a folder");
         create_folder(folder).map_err(|source| RunError::Folder { out: self.folder.clone(), source })?;
-        save_json(start, &path)?;
-        point_latest_at(&self.folder);
-        Ok(())
+        Ok(self.save(start, &path)?)
     }
 
     fn start_file(&self, pair: &str, number: u32) -> PathBuf {
@@ -217,7 +215,12 @@ impl Store {
 
     /// Writes a trial of a computed cell.
     pub(crate) fn save_trial(&self, cell: &str, seed: u32, trial: &impl Serialize) -> Result<(), RunError> {
-        save_json(trial, &self.trial_file(cell, seed))?;
+        self.save(trial, &self.trial_file(cell, seed))
+    }
+
+    /// Writes something measured or computed.
+    fn save(&self, what: &impl Serialize, path: &Path) -> Result<(), RunError> {
+        save_json(what, path)?;
         point_latest_at(&self.folder);
         Ok(())
     }
