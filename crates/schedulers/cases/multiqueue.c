@@ -11,7 +11,7 @@ static inline __attribute__((always_inline)) struct goodness_task task(u64 ticks
 
 CASES
 {
-    struct goodness_task one = task(6, 7);
+    struct goodness_task one = task(6, 7), other;
     struct mq_walk walk;
     struct mq_cache cache;
 
@@ -43,5 +43,10 @@ CASES
 
     /* Preempting the own CPU costs less. */
     EXPECT(preempt_cost(26, 1) == 26 && preempt_cost(26, 0) == 41);
+
+    /* A gain of 1 preempts. */
+    one = task(6, 7);
+    other = task(5, 7);
+    EXPECT(mq_preempts(&one, &other, 0) && !mq_preempts(&other, &one, 0) && !mq_preempts(&one, &one, 0));
     return 0;
 }

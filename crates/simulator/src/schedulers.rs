@@ -5,6 +5,8 @@ mod fifo;
 mod goodness;
 mod multiqueue;
 mod o1;
+#[cfg(test)]
+mod replay_tests;
 mod shards;
 mod sleepers;
 mod spec;

@@ -73,3 +73,10 @@ POLICY s32 preempt_cost(s32 worth_of_current, int is_own_cpu)
 {
     return worth_of_current + (is_own_cpu ? 0 : SAME_CPU_BONUS);
 }
+
+/* Whether a woken task preempts the current task of `cpu`: any gain does. */
+POLICY int mq_preempts(const struct goodness_task *woken, const struct goodness_task *current, s32 cpu)
+{
+    return goodness(woken, cpu, current->mm, LINUX_2_4, SAME_CPU_BONUS)
+           > goodness(current, cpu, current->mm, LINUX_2_4, SAME_CPU_BONUS);
+}

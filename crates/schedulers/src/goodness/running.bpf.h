@@ -10,7 +10,7 @@ void BPF_PROG(goodness_running, struct task_struct *p)
     if (!task || !here)
         return;
     task->cpu = cpu;
-    task->started_ns = bpf_ktime_get_ns();
+    task->started_ns = here->now.since_ns = bpf_ktime_get_ns();
     here->now.task = *task;
     here->now.busy = 1;
 }
@@ -23,7 +23,7 @@ void BPF_PROG(goodness_stopping, struct task_struct *p, bool runnable)
 
     if (!task || !here)
         return;
-    task->slice_avg_ns = new_average(task->slice_avg_ns, bpf_ktime_get_ns() - here->now.task.started_ns);
+    task->slice_avg_ns = new_average(task->slice_avg_ns, bpf_ktime_get_ns() - here->now.since_ns);
     charge(task, version());
     here->now.busy = 0;
 }

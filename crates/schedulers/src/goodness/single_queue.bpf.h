@@ -46,6 +46,17 @@ CPUS(struct cpu);
 #include "../goodness/running.bpf.h"
 #include "../goodness/spread.bpf.h"
 
+/* Whether a woken task preempts the current one of `number`. */
+static __always_inline bool preempts_on(const struct goodness_task *task, const struct cpu *cpu, s32 number)
+{
+    struct goodness_task current;
+
+    if (!cpu->now.busy)
+        return false;
+    current = now_of(&cpu->now, version());
+    return preempts(task, &current, number, version(), same_cpu_bonus());
+}
+
 /* Kicks a CPU for a woken task: an idle one, or one whose current task is worse. */
 static __always_inline void reschedule_idle(struct task_struct *p, struct goodness_task *task)
 {
@@ -64,14 +75,14 @@ static __always_inline void reschedule_idle(struct task_struct *p, struct goodne
         return;
     if (kick_idle_cpu(p))
         return;
-    if (cpu->now.busy && preempts(task, &cpu->now.task, home, version(), same_cpu_bonus())) {
+    if (preempts_on(task, cpu, home)) {
         count(PREEMPTIONS);
         preempt(home);
         return;
     }
     bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
         cpu = cpu_of(i);
-        if (cpu && cpu->now.busy && i != home && may_run(p, i) && preempts(task, &cpu->now.task, i, version(), same_cpu_bonus())) {
+        if (cpu && i != home && may_run(p, i) && preempts_on(task, cpu, i)) {
             count(PREEMPTIONS);
             preempt(i);
             return;
@@ -195,14 +206,17 @@ void BPF_PROG(goodness_dispatch, s32 cpu, struct task_struct *prev)
         here->best = NO_TASK;
         if (task) {
             catch_up(task, epoch, version());
-            here->best = goodness(task, cpu, mm, version(), same_cpu_bonus());
+            if (version() == LINUX_2_3)
+                task->yielded = 0;
+            here->best = goodness_of_previous(task, cpu, version(), same_cpu_bonus());
+            task->yielded = yielded;
         }
         if (walk(here, cpu, mm))
             goto out;
     }
     if (task) {
         count(CONTINUED);
-        keep_running(task, prev);
+        keep_running(&here->now, task, prev);
     }
 out:
     charge_decision(prev, version());

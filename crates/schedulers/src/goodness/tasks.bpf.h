@@ -63,8 +63,18 @@ static __always_inline void charge_decision(struct task_struct *prev, u64 versio
 /* The current task of a CPU; running.bpf.h maintains it. */
 struct running {
     u32 busy;
+    u64 since_ns;
     struct goodness_task task;
 };
+
+/* The current task of a CPU with what it has used until now. */
+static __always_inline struct goodness_task now_of(const struct running *now, u64 version)
+{
+    struct goodness_task task = now->task;
+
+    charge(&task, version);
+    return task;
+}
 
 /* Updates the data of a task that enters the queue, and returns the reason. */
 static __always_inline enum reason on_enqueue(struct goodness_task *task, struct task_struct *p, u64 flags, u64 version)
@@ -92,9 +102,10 @@ static __always_inline void start_yield(struct goodness_task *task, struct task_
 }
 
 /* Lets the previous task run on. With a counter of 0 it runs until the next tick, as in the original. */
-static __always_inline void keep_running(struct goodness_task *task, struct task_struct *p)
+static __always_inline void keep_running(struct running *now, struct goodness_task *task, struct task_struct *p)
 {
     task->yielded = 0;
+    now->task = *task;
     set_slice(p, task->counter_ns ? task->counter_ns : TICK_NS);
 }
 

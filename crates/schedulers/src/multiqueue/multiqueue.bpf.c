@@ -64,12 +64,14 @@ s32 BPF_PROG(multiqueue_select_cpu, struct task_struct *p, s32 last, u64 flags)
     scratch->at = last;
     bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
         struct cpu *cpu = cpu_of(i);
+        struct goodness_task current;
         s32 cost;
 
         if (!cpu || !cpu->now.busy || !may_run(p, i))
             continue;
-        cost = preempt_cost(na_goodness(&cpu->now.task), i == last);
-        if (cost < scratch->bound && preempts(task, &cpu->now.task, i, LINUX_2_4, SAME_CPU_BONUS)) {
+        current = now_of(&cpu->now, LINUX_2_4);
+        cost = preempt_cost(na_goodness(&current), i == last);
+        if (cost < scratch->bound && mq_preempts(task, &current, i)) {
             scratch->bound = cost;
             scratch->at = i;
             task->sync = 1; /* makes enqueue preempt that CPU */
@@ -241,7 +243,7 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
     }
     if (task) {
         count(CONTINUED);
-        keep_running(task, prev);
+        keep_running(&here->now, task, prev);
     } else if (!scx_bpf_dsq_move_to_local(cpu)) {
         take_any(cpu);
     }

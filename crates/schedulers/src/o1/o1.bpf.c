@@ -157,6 +157,9 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
         if (!task)
             return;
         charge(task);
+        /* As in the original, the new priority decides whether it sleeps much, and where it goes. */
+        if (reason_of(task) == EXPIRED)
+            task->priority = priority_of(task);
         place = place_of(task, reason_of(task), starving(here), knobs[YIELD].value);
         behind_next = task->yielded && knobs[YIELD].value == YIELD_BEHIND_NEXT;
         previous = task->priority;

@@ -85,7 +85,7 @@ impl GoodnessKnobs {
 pub(crate) struct Goodness {
     knobs: GoodnessKnobs,
     bonus: i32,
-    tasks: Vec<Task>,
+    pub(super) tasks: Vec<Task>,
     links: Links,
     queue: List,
     flags: Vec<u8>,
@@ -113,7 +113,7 @@ impl Goodness {
         }
     }
 
-    fn terms(&self, cpu: usize, mm: u64) -> Terms {
+    pub(super) fn terms(&self, cpu: usize, mm: u64) -> Terms {
         Terms { cpu: cpu as i32, mm, epoch: self.epoch, version: self.knobs.version, bonus: self.bonus }
     }
 

@@ -30,7 +30,7 @@ impl MultiqueueKnobs {
 
 pub(crate) struct Multiqueue {
     knobs: MultiqueueKnobs,
-    tasks: Vec<Task>,
+    pub(super) tasks: Vec<Task>,
     links: Links,
     /// Per CPU, its runnable tasks, the current one included.
     queues: Vec<List>,

@@ -30,7 +30,7 @@ impl O1Knobs {
 
 pub(crate) struct O1 {
     knobs: O1Knobs,
-    tasks: Vec<Task>,
+    pub(super) tasks: Vec<Task>,
     links: Links,
     /// The CPU in whose queue each task is, or ran last.
     cpu: Vec<usize>,
@@ -187,7 +187,8 @@ impl Scheduler for O1 {
         let behind_next = reason == Reason::Yielded && self.knobs.yield_to == YieldTo::BehindNext;
         let (active, expired) = self.queues[cpu].best();
         let choice = o1::choose(active, expired, own, place, behind_next);
-        if choice == Choice::FromExpired {
+        // A previous task that goes to the expired array and is the best of it is chosen from there.
+        if choice == Choice::FromExpired || (choice == Choice::Previous && place.is_expired()) {
             self.queues[cpu].swap_arrays();
         }
         decision.next = match choice {

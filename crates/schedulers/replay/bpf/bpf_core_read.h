@@ -1,0 +1,3 @@
+#pragma once
+
+#define bpf_core_enum_value(type, value) (value)

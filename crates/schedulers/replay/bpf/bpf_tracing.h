@@ -1,0 +1,3 @@
+#pragma once
+
+#define BPF_PROG(name, ...) name(__VA_ARGS__)
