@@ -81,7 +81,8 @@ SEC("struct_ops/yield")
 bool BPF_PROG(sleepers_yield, struct task_struct *from, struct task_struct *to)
 {
     count(YIELDS);
-    set_slice(from, 0);
+    if (scx_bpf_dsq_nr_queued(QUEUE))
+        set_slice(from, 0);
     return false;
 }
 

@@ -275,3 +275,10 @@ fn fifo_decides_as_its_bpf_program() {
     let equal = replay("fifo", &["slice_ms=60"], new, None);
     assert!(equal > 10_000, "{equal}");
 }
+
+#[test]
+fn sleepers_decides_as_its_bpf_program() {
+    let new = |nice: &[i16]| Sleepers::new(15_000, Placement::new(1, &vec![1; nice.len()], &[]), nice.len());
+    let equal = replay("sleepers", &["budget_us=15000"], new, None);
+    assert!(equal > 10_000, "{equal}");
+}

@@ -61,9 +61,6 @@ impl Scheduler for Sleepers {
     fn decide(&mut self, cpu: usize, previous: Option<TaskId>, cause: Cause, view: &View<'_>) -> Decision {
         self.running -= u32::from(previous.is_some());
         let runnable = previous.filter(|_| cause != Cause::Sleep);
-        if let Some(runnable) = runnable {
-            self.enqueue(runnable, false);
-        }
         let mut elements = 0;
         let next = {
             let mut waiting = self.waiting.iter(&self.links).inspect(|_| elements += 1);
@@ -71,6 +68,13 @@ impl Scheduler for Sleepers {
         };
         if let Some(next) = next {
             self.waiting.remove(&mut self.links, next);
+            if let Some(runnable) = runnable {
+                self.enqueue(runnable, false);
+            }
+        }
+        // Where no other task waits, the previous one runs on, and keeps its budget.
+        let next = next.or(runnable);
+        if let Some(next) = next {
             self.left_ns[next as usize] = SLICE_NS;
             self.running += 1;
         }
