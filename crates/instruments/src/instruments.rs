@@ -14,6 +14,7 @@ use crate::profile::{CACHE_MISSES, CPU_TIME, INSTRUCTIONS, MODELLED_CYCLES};
 use crate::runqueue::RUNQUEUE_LENGTH;
 use crate::syscalls::SYSCALL_COUNTS;
 use crate::targets::Targets;
+use crate::tcp::TcpSegments;
 use crate::trace::SchedulerTrace;
 use crate::usage::DetailedUsage;
 use crate::wakeups::WAKEUP_LATENCY;
@@ -22,7 +23,7 @@ use crate::wakeups::WAKEUP_LATENCY;
 ///
 /// At a shared tracepoint, programs run in the order in which they were attached. So `decision` precedes the others at the
 /// entry and at the switch, and does not time their work there.
-static ALL: [&dyn Instrument; 13] = [
+static ALL: [&dyn Instrument; 14] = [
     &DetailedUsage,
     &CPU_TIME,
     &INSTRUCTIONS,
@@ -33,6 +34,7 @@ static ALL: [&dyn Instrument; 13] = [
     &WAKEUP_LATENCY,
     &LOCK_WAITS,
     &SYSCALL_COUNTS,
+    &TcpSegments,
     &JvmActivity,
     &JavaFlightRecorder,
     &SchedulerTrace,

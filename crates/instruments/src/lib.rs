@@ -22,6 +22,7 @@ mod runqueue;
 mod symbols;
 mod syscalls;
 mod targets;
+mod tcp;
 mod trace;
 mod usage;
 mod variables;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::observed::{
-    Decision, JavaWaits, Jvm, Locks, Profile, Runqueue, Syscalls, Trace, UsageDetails, Wakeups,
+    Decision, JavaWaits, Jvm, Locks, Profile, Runqueue, Syscalls, Tcp, Trace, UsageDetails, Wakeups,
 };
 
 /// The data of one instrument for one run, and its cost.
@@ -56,6 +56,8 @@ pub enum InstrumentName {
     Locks,
     /// System calls, and what yields led to.
     Syscalls,
+    /// Segments, retransmissions, full listen queues.
+    Tcp,
     /// Garbage collection, safepoints, JIT, threads, heap.
     Jvm,
     /// Waits inside Java: monitors, pinned virtual threads.
@@ -66,7 +68,7 @@ pub enum InstrumentName {
 
 impl InstrumentName {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [InstrumentName; 13] = [
+    pub const ALL: [InstrumentName; 14] = [
         InstrumentName::Usage,
         InstrumentName::Profile,
         InstrumentName::Instructions,
@@ -77,6 +79,7 @@ impl InstrumentName {
         InstrumentName::Wakeups,
         InstrumentName::Locks,
         InstrumentName::Syscalls,
+        InstrumentName::Tcp,
         InstrumentName::Jvm,
         InstrumentName::Jfr,
         InstrumentName::Trace,
@@ -95,6 +98,7 @@ impl InstrumentName {
             InstrumentName::Wakeups => "wakeups",
             InstrumentName::Locks => "locks",
             InstrumentName::Syscalls => "syscalls",
+            InstrumentName::Tcp => "tcp",
             InstrumentName::Jvm => "jvm",
             InstrumentName::Jfr => "jfr",
             InstrumentName::Trace => "trace",
@@ -211,6 +215,8 @@ pub enum ObservationData {
     Locks(Locks),
     /// Of `syscalls`: see [`Syscalls`].
     Syscalls(Syscalls),
+    /// Of `tcp`: see [`Tcp`].
+    Tcp(Tcp),
     /// Of `jvm`: see [`Jvm`].
     Jvm(Jvm),
     /// Of `jfr`: see [`JavaWaits`].

@@ -1,7 +1,7 @@
 //! Results of the instruments as a few lines of text each.
 
 use klatch_record::observed::{
-    CostFit, JavaWaitsSide, ProfiledSide, SideCalls, SideWakeups, Sides, UsageSide, Waits,
+    CostFit, JavaWaitsSide, ProfiledSide, SideCalls, SideWakeups, Sides, TcpCounts, UsageSide, Waits,
 };
 use klatch_record::{Observation, ObservationData, Support};
 
@@ -147,6 +147,7 @@ fn data_lines(data: &ObservationData) -> Vec<String> {
             };
             each.join(", ") + &led
         }),
+        ObservationData::Tcp(tcp) => sides(&tcp.sides, tcp_counts),
         ObservationData::Jvm(Sides { server: None, crowd: None }) => {
             vec!["neither side is a Java virtual machine that keeps counters".to_owned()]
         }
@@ -198,6 +199,20 @@ fn usage_side(side: &UsageSide) -> String {
         grouped(side.faults_minor + side.faults_major),
         groups.join(", ")
     )
+}
+
+/// Absent counts are left out.
+fn tcp_counts(counts: &TcpCounts) -> String {
+    let mut parts = vec![format!("{} segments sent", grouped(counts.segments_sent))];
+    let mut add = |count: Option<u64>, what: &str| {
+        parts.extend(count.map(|count| format!("{} {what}", grouped(count))));
+    };
+    add(counts.segments_with_data, "of them with new data");
+    add(Some(counts.segments_retransmitted), "retransmitted");
+    add(counts.acks_delayed, "delayed acknowledgements");
+    add(counts.timeouts, "timeouts");
+    add(counts.listen_overflows, "overflows of listen queues");
+    parts.join(", ")
 }
 
 fn profiled(side: &ProfiledSide) -> String {

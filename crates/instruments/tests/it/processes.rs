@@ -1,6 +1,6 @@
 //! Instruments that observe processes, compared with counts of the tests themselves.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -157,4 +157,26 @@ fn the_profile_names_the_busy_routine() {
     let samples: u64 = named.map(samples_of).sum();
     assert!(samples * 10 > server.samples * 6, "{samples} of {} samples:\n{text}", server.samples);
     assert_eq!(text.lines().map(samples_of).sum::<u64>(), profile.samples);
+}
+
+/// Other programs on this machine may send meanwhile, so the counts are at least those of the test.
+#[test]
+fn segments_over_the_loopback_are_counted() {
+    const SEGMENTS: u64 = 2_000;
+    let _exclusive = exclusive();
+    let [observation] = observe([InstrumentName::Tcp], || {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        client.set_nodelay(true).unwrap();
+        for _ in 0..SEGMENTS {
+            client.write_all(b"segment").unwrap();
+            server.read_exact(&mut [0; 7]).unwrap();
+        }
+    });
+    let ObservationData::Tcp(tcp) = data(&observation) else { panic!("{observation:?}") };
+    let counts = tcp.sides.server.unwrap();
+    assert!(counts.segments_sent >= SEGMENTS && counts.segments_received >= SEGMENTS, "{counts:?}");
+    assert!(counts.segments_with_data >= Some(SEGMENTS), "{counts:?}");
+    assert_eq!(tcp.sides.crowd, None, "it shares the namespace");
 }

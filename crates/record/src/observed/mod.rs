@@ -2,11 +2,13 @@
 
 mod java;
 mod kernel_time;
+mod network;
 mod processes;
 mod scheduling;
 
 pub use java::{Collector, JavaWaits, JavaWaitsSide, Jvm, JvmSide, WaitPlace, Waits};
 pub use kernel_time::{LockCaller, LockKind, Locks, MissedData, Profile, ProfiledSide, Routine, Shares};
+pub use network::{Tcp, TcpCounts};
 pub use processes::{Pressure, SideCalls, Syscalls, ThreadGroup, Trace, UsageDetails, UsageSide, Yields};
 pub use scheduling::{
     CostByLength, CostFit, CostRow, Decision, LengthCount, LengthMoment, Lengths, Runqueue, SideWakeups,

@@ -102,13 +102,15 @@ impl<S: Scheduler> Simulated<S> {
     fn with_view<T>(&mut self, call: impl FnOnce(&mut S, Option<TaskId>, &View<'_>) -> T) -> T {
         let (current, idle) = ([self.current], [self.current.is_none()]);
         let idle_cpus = usize::from(idle[0]);
-        let view = View { current: &current, idle: &idle, idle_cpus, idle_since_ns: &[0], now_ns: self.now_ns };
+        let view =
+            View { current: &current, idle: &idle, idle_cpus, idle_since_ns: &[0], now_ns: self.now_ns };
         call(&mut self.scheduler, self.current, &view)
     }
 
     fn decide(&mut self, cause: Cause) {
         self.decisions += 1;
-        self.current = self.with_view(|scheduler, current, view| scheduler.decide(0, current, cause, view)).next;
+        self.current =
+            self.with_view(|scheduler, current, view| scheduler.decide(0, current, cause, view)).next;
     }
 
     fn after(&mut self, event: Event) -> (u64, Option<TaskId>) {
