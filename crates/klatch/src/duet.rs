@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Processes, Setting};
 use klatch_record::{Duet as DuetResult, DuetEnd, WhichSide, Workload};
+use klatch_report::Gate;
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
@@ -28,7 +29,8 @@ use crate::workload::{OfDuet, WorkloadArgs};
 ///
 /// A side is NAME[@VERSION][:KNOB=VALUE,…], FILE.toml or irc://HOST:PORT.
 ///
-/// Exit status: 0 compared, 1 B is shown to be slower by more than --fail-if-slower, 2 could not compare.
+/// Exit status: 0 compared, 1 B is shown to be slower by more than --fail-if-slower, 2 could not compare, 4 this data could not show
+/// a difference of --fail-if-slower.
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Duet {
@@ -64,6 +66,9 @@ pub(crate) struct Duet {
     /// Fail if B is shown to be slower by more than this, in throughput or in CPU time of the server per message
     #[arg(long, value_name = "PERCENT", help_heading = RESULT)]
     fail_if_slower: Option<Percent>,
+    /// Pass, too, if this data could not show a difference of --fail-if-slower
+    #[arg(long, requires = "fail_if_slower", help_heading = RESULT)]
+    blind_passes: bool,
     /// Folder for the results
     #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder, help_heading = RESULT)]
     out: PathBuf,
@@ -102,6 +107,8 @@ const SIDES: &str = "Sides";
 const SCHEDULE: &str = "Schedule";
 const RESULT: &str = "Result";
 
+/// Exit status if the data could not show what the gate asks for.
+const BLIND: u8 = 4;
 /// Pairs that each start must have time for.
 const PAIRS_MIN: u32 = 20;
 impl DuetSchedule {
@@ -168,14 +175,23 @@ impl Duet {
         };
         self.show(&outcome)?;
         show_end(&outcome.duet);
-        Ok(match self.fail_if_slower {
-            Some(limit)
-                if outcome.duet.end == DuetEnd::Complete && is_slower(&outcome.duet, limit.0 / 100.0) =>
-            {
-                ExitCode::FAILURE
-            }
+        Ok(match (&outcome.duet.end, self.fail_if_slower) {
+            (DuetEnd::Complete, Some(limit)) => self.judge(&outcome.duet, limit),
             _ => exit_code(&outcome.duet),
         })
+    }
+
+    /// Prints what the gate found, last, and returns the exit status.
+    fn judge(&self, duet: &DuetResult, limit: Percent) -> ExitCode {
+        let (gate, line) = klatch_report::gate(&duet.metrics, limit.0 / 100.0);
+        print_error(line);
+        match gate {
+            Gate::Passed => ExitCode::SUCCESS,
+            Gate::Closed => ExitCode::FAILURE,
+            Gate::Blind if self.blind_passes => ExitCode::SUCCESS,
+            Gate::Blind => ExitCode::from(BLIND),
+            Gate::NotCompared => ExitCode::from(crate::COULD_NOT_RUN),
+        }
     }
 
     fn show(&self, outcome: &DuetOutcome) -> anyhow::Result<()> {
@@ -248,12 +264,4 @@ pub(crate) fn show_progress(quiet: bool) -> impl FnMut(DuetProgress) {
             print_error(format_args!("{:.0} s: start {start}, {pairs} pairs", elapsed.as_secs_f64()));
         }
     }
-}
-
-/// Whether B is shown to be slower by more than `limit`: the whole interval is beyond it.
-fn is_slower(duet: &DuetResult, limit: f64) -> bool {
-    let ratio = |name: &str| duet.metrics.iter().find(|metric| metric.metric == name)?.ratio;
-    let more_cpu = ratio("server_cpu_us_per_message").is_some_and(|ratio| ratio.low > 1.0 + limit);
-    let fewer_messages = ratio("messages_per_s").is_some_and(|ratio| ratio.high < 1.0 / (1.0 + limit));
-    more_cpu || fewer_messages
 }

@@ -124,6 +124,10 @@ pub(crate) fn notes(duet: &Duet) -> Vec<String> {
         |share: fn(&DuetStart) -> Option<f64>| duet.starts.iter().filter_map(share).fold(0.0, f64::max);
     let (others, steal) = (most(|start| start.others_share), most(|start| start.steal_share));
     let mut notes = Vec::new();
+    let empty = duet.starts.iter().filter(|start| start.pairs.is_empty()).count();
+    if empty > 0 {
+        notes.push(format!("{} without a pair that counts", counted(empty, "start")));
+    }
     if disturbed > 0 {
         notes.push(format!(
             "{} left out: the paused side used CPU time during the other's slice",

@@ -4,6 +4,7 @@ mod build;
 mod comparison;
 mod duet;
 mod floor;
+mod gate;
 mod index;
 mod lab;
 mod lab_counts;
@@ -29,6 +30,7 @@ pub use build::{duet_report, floor_history, report, report_of_two, run_again, st
 pub use comparison::comparison;
 pub use duet::{calibration, duet};
 pub use floor::floor;
+pub use gate::{Gate, gate};
 pub use index::{Entry, EntryKind, IndexFilter, index};
 pub use lab::{lab_report, lab_summary, read_lab};
 pub use lab_counts::{lab_counts, lab_difference};

@@ -30,7 +30,9 @@ pub(crate) fn metrics(starts: &[DuetStart], first: Option<usize>, confidence: f6
 }
 
 fn compare(metric: &SliceMetric, starts: &[DuetStart], first: Option<usize>, confidence: f64) -> DuetMetric {
-    let logs: Option<Vec<Vec<f64>>> = starts.iter().map(|start| log_ratios(start, metric)).collect();
+    // A start whose pairs were all left out says nothing.
+    let with_pairs = || starts.iter().filter(|start| !start.pairs.is_empty());
+    let logs: Option<Vec<Vec<f64>>> = with_pairs().map(|start| log_ratios(start, metric)).collect();
     let side = |slice: fn(&klatch_record::SlicePair) -> &Slice| {
         let pairs = starts.iter().flat_map(|start| &start.pairs);
         let logs: Option<Vec<f64>> = pairs.map(|pair| Some(metric.1(slice(pair))?.ln())).collect();
@@ -46,10 +48,15 @@ fn compare(metric: &SliceMetric, starts: &[DuetStart], first: Option<usize>, con
         within_start: None,
         between_starts: None,
     };
-    let Some(logs) = logs.filter(|logs| !logs.is_empty()) else {
+    let Some(logs) = logs else {
         result.absent = Some("not every slice has it".to_owned());
         return result;
     };
+    if logs.is_empty() {
+        let left_out: u32 = starts.iter().map(|start| start.disturbed).sum();
+        result.absent = Some(format!("no pair of slices counts, {left_out} were left out"));
+        return result;
+    }
     let within: Result<Vec<BatchMean>, StatsError> =
         logs.iter().map(|logs| batch_mean(logs, BatchMean::BATCHES)).collect();
     result.starts = logs.iter().map(|logs| mean(logs).exp()).collect();
@@ -100,7 +107,7 @@ fn between(ratios: &[f64], within_square: f64) -> f64 {
 fn log_ratios(start: &DuetStart, (_, value): &SliceMetric) -> Option<Vec<f64>> {
     let logs = start.pairs.iter().map(|pair| Some((value(&pair.b)? / value(&pair.a)?).ln()));
     let logs: Option<Vec<f64>> = logs.collect();
-    logs.filter(|logs| !logs.is_empty() && logs.iter().all(|log| log.is_finite()))
+    logs.filter(|logs| logs.iter().all(|log| log.is_finite()))
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -168,6 +175,17 @@ mod tests {
         assert!(ratio.high - ratio.low > 0.09, "{ratio:?}");
         assert!((0.015..0.025).contains(&metric.between_starts.unwrap()), "{metric:?}");
         assert_eq!(metric.starts.len(), 3);
+    }
+
+    #[test]
+    fn a_start_without_pairs_does_not_count() {
+        let starts: Vec<_> =
+            [1.00, 1.02, 0.98].iter().zip(1..).map(|(&at, n)| start(n, &noisy(at))).collect();
+        let without = server_cpu(&starts);
+        let empty = DuetStart { disturbed: 7, ..start(4, &[]) };
+        assert_eq!(server_cpu(&[starts, vec![empty.clone()]].concat()), without);
+        let absent = server_cpu(&[empty]).absent;
+        assert_eq!(absent.as_deref(), Some("no pair of slices counts, 7 were left out"));
     }
 
     #[test]
