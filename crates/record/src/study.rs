@@ -191,6 +191,25 @@ pub struct SearchResult {
     pub steps: Vec<SearchStep>,
 }
 
+impl SearchResult {
+    /// Whether the search ended at its maximum, which held: then the limit is somewhere above.
+    pub fn ended_at_maximum(&self) -> bool {
+        self.value.is_some() && self.cause.is_none()
+    }
+
+    /// The key of the study file that raises the maximum.
+    pub fn key_of_maximum(&self) -> &'static str {
+        match self.axis.as_str() {
+            "connections" => "connections_max",
+            "lines" => "lines_max",
+            "readers" => "readers_max",
+            "rooms" | "traders" => "rooms_max",
+            // An injection rate, or a rate of each user.
+            _ => "rate_max",
+        }
+    }
+}
+
 /// One step of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

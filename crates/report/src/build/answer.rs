@@ -1,6 +1,6 @@
 //! The answer of the report: one sentence with its interval.
 
-use klatch_record::{CellResult, CellStatus, Estimate};
+use klatch_record::{CellResult, CellStatus, Estimate, SearchResult, Workload};
 use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 
 use super::metrics::{Metric, study_metric, throughput_and_cpu};
@@ -191,6 +191,7 @@ fn search_answer(subject: &Subject) -> Option<String> {
         .take(4)
         .map(|(at, search)| {
             let label = &subject.grid.labels[*at];
+            let users = users_in(subject, *at, search);
             match (search.value, search.low.zip(search.high)) {
                 (Some(limit), Some((low, high))) => format!(
                     "{label} holds {} {} ({}–{})",
@@ -199,14 +200,34 @@ fn search_answer(subject: &Subject) -> Option<String> {
                     trimmed(low),
                     trimmed(high)
                 ),
-                (Some(limit), None) => format!("{label} holds {} {}", trimmed(limit), search.axis),
-                (None, _) => format!("{label} does not hold even the first step"),
+                (Some(limit), None) if search.ended_at_maximum() => format!(
+                    "{label} holds at least {} {}{users}; the search ended there, so raise {}",
+                    trimmed(limit),
+                    search.axis,
+                    search.key_of_maximum()
+                ),
+                (Some(limit), None) => format!("{label} holds {} {}{users}", trimmed(limit), search.axis),
+                (None, _) => {
+                    let cause = search.cause.as_deref().unwrap_or("nothing was tried");
+                    format!("{label} does not hold even the first step: {cause}")
+                }
             }
         })
         .collect();
     let one_pass = sorted.iter().all(|(_, search)| search.low.is_none());
     let end = if one_pass { ". One pass: there is no interval." } else { "." };
     (!sentences.is_empty()).then(|| sentences.join("; ") + end)
+}
+
+/// The users of so many rooms in parentheses; empty for other axes.
+fn users_in(subject: &Subject, at: usize, search: &SearchResult) -> String {
+    let per_room = subject.runs_of(at).find_map(|run| match &run.record.workload {
+        Workload::Chat(chat) if search.axis == "rooms" => Some(f64::from(chat.users)),
+        _ => None,
+    });
+    let users =
+        per_room.zip(search.value).map(|(per_room, rooms)| crate::number::grouped((per_room * rooms) as u64));
+    users.map_or_else(String::new, |users| format!(" ({users} users)"))
 }
 
 fn ratio(subject: &Subject, a: usize, b: usize, metric: &Metric, confidence: f64) -> Option<Interval> {

@@ -1,7 +1,7 @@
 //! Reports as Markdown, CSV and JSON against reviewed snapshots.
 
 use crate::support::{add, add_failed, study, warn};
-use klatch_record::Class;
+use klatch_record::{Class, SearchResult};
 use klatch_report::{Report, Source, csv, html, json, markdown, report};
 
 fn platforms() -> Source {
@@ -82,4 +82,36 @@ fn settings_of_the_machine_are_shown_where_they_differ() {
     one.runs[0].record.environment.settings.insert("smt".to_owned(), "off".to_owned());
     let text = markdown(&report(&one));
     assert!(text.contains("| values of the machine's smt | off | on | differs |"), "{text}");
+}
+
+#[test]
+fn a_search_says_whether_it_found_the_limit() {
+    let mut study = study("limit", "How many rooms?");
+    add(&mut study, &[("platform", "native-epoll")], Class::Classic, &[52_000.0]);
+    let mut answer = |value: Option<f64>, cause: Option<&str>| {
+        let cell = &mut study.result.as_mut().unwrap().cells[0];
+        cell.search = Some(SearchResult {
+            axis: "rooms".to_owned(),
+            value,
+            low: None,
+            high: None,
+            passes: value.into_iter().collect(),
+            cause: cause.map(str::to_owned),
+            steps: Vec::new(),
+        });
+        report(&study).answer
+    };
+    let cause = "at 201 rooms: no more threads";
+    assert_eq!(
+        [
+            answer(Some(200.0), Some(cause)),
+            answer(Some(200.0), None),
+            answer(None, Some("at 2 rooms: no more threads"))
+        ],
+        [
+            "native-epoll holds 200 rooms (4,000 users). One pass: there is no interval.",
+            "native-epoll holds at least 200 rooms (4,000 users); the search ended there, so raise rooms_max. One pass: there is no interval.",
+            "native-epoll does not hold even the first step: at 2 rooms: no more threads. One pass: there is no interval.",
+        ]
+    );
 }

@@ -177,7 +177,7 @@ fn a_limit_search_reports_the_limit_and_its_cause() {
     let search = result.cells[0].search.as_ref().unwrap();
     assert_eq!((search.value, search.passes.as_slice(), search.low), (Some(13.0), [13.0].as_slice(), None));
     assert!(
-        search.cause.as_ref().unwrap().starts_with("14: ")
+        search.cause.as_ref().unwrap().starts_with("at 14 rooms: ")
             && search.cause.as_ref().unwrap().ends_with("no more threads")
     );
     let steps: Vec<(f64, u32)> = search.steps.iter().map(|step| (step.value, step.visits)).collect();

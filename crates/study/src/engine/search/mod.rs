@@ -52,7 +52,8 @@ impl CellSearch<'_> {
         let first = Ladder::first(self.search);
         let mut steps = self.pass(1, first, engine)?;
         let failed = steps.iter().filter(|step| !step.held).min_by(|a, b| a.value.total_cmp(&b.value));
-        let cause = failed.map(|step| format!("{}: {}", number(step.value), step.observed));
+        let axis = axis(self.search, self.cell.plan.workload.kind());
+        let cause = failed.map(|step| format!("at {} {axis}: {}", number(step.value), step.observed));
         let mut passes: Vec<f64> = highest_held(&steps).into_iter().collect();
         // Further passes make sense only if the first one ended between a value that held and one that failed.
         if let (&[knee], Some(_), Search::Knee { passes: count, .. }) =
@@ -64,7 +65,6 @@ impl CellSearch<'_> {
                 steps.extend(pass);
             }
         }
-        let axis = axis(self.search, self.cell.plan.workload.kind());
         let (middle, ends) = estimate(&passes, engine.plan.rules.confidence);
         let verdict = verdict(middle, ends, passes.len(), axis, cause.as_deref());
         (engine.on_event)(StudyEvent::CellSettled(self.cell, &verdict));
@@ -150,12 +150,16 @@ fn judge(search: &Search, block: &Block) -> (bool, String) {
         || p99_ms.map_or("no latency was observed".to_owned(), |p99| format!("latency p99 {p99:.2} ms"));
     let score = block.trials.iter().find_map(|record| record.orders.as_ref());
     let seen = score.map_or_else(by_latency, observed_score);
-    let held = match search {
+    match search {
         // Lines without a speed conform as long as the server answers.
-        Search::Limit { .. } => block.trials.iter().all(|record| all_conform(record) && has_tops(record)),
-        Search::Knee { latency_p99_max_ms, .. } => p99_ms.is_some_and(|p99| p99 <= *latency_p99_max_ms),
-    };
-    (held, seen)
+        Search::Limit { .. } => {
+            (block.trials.iter().all(|record| all_conform(record) && has_tops(record)), seen)
+        }
+        Search::Knee { latency_p99_max_ms: limit, .. } if p99_ms.is_some_and(|p99| p99 <= *limit) => {
+            (true, seen)
+        }
+        Search::Knee { latency_p99_max_ms: limit, .. } => (false, format!("{seen}; the limit is {limit} ms")),
+    }
 }
 
 /// The score of a run of `orders`, or the limit or share for which it has none.
@@ -176,7 +180,7 @@ fn all_conform(record: &Record) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use klatch_record::{OrdersCounts, OrdersWorkload, samples};
+    use klatch_record::{Latency, OrdersCounts, OrdersWorkload, samples};
 
     use super::*;
 
@@ -195,6 +199,19 @@ mod tests {
         held.limits.iter_mut().for_each(|limit| limit.within = true);
         held.mix.iter_mut().for_each(|share| share.within = true);
         assert_eq!(judged(held), (true, "7.0 TOPS".to_owned()));
+    }
+
+    #[test]
+    fn a_failure_beyond_the_knee_names_the_limit() {
+        let knee =
+            |limit| Search::Knee { rate_from: 1.0, rate_max: 9.0, latency_p99_max_ms: limit, passes: 1 };
+        let latency = Latency::from_counts_ns(&[(36_000_000, 9)]).unwrap();
+        let p99 = latency.as_ref().unwrap().p99_us / 1e3;
+        let record = Record { latency, ..samples::record(1, 0, 9.0) };
+        let block = Block { trials: vec![record], ..Block::default() };
+        assert_eq!(judge(&knee(p99), &block), (true, format!("latency p99 {p99:.2} ms")));
+        let (held, observed) = judge(&knee(p99 / 2.0), &block);
+        assert!(!held && observed.ends_with(&format!("ms; the limit is {} ms", p99 / 2.0)), "{observed}");
     }
 
     #[test]

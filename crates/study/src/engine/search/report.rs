@@ -28,7 +28,7 @@ pub(super) fn verdict(
     });
     match (middle, cause) {
         (Some(middle), Some(cause)) => format!("{} {axis}{interval}; {cause}", number(middle)),
-        (Some(middle), None) => format!("{} {axis}, where the search ends", number(middle)),
+        (Some(middle), None) => format!("at least {} {axis}, where the search ended", number(middle)),
         (None, _) => format!("none: {}", cause.unwrap_or("nothing was tried")),
     }
 }
