@@ -110,6 +110,7 @@ impl Crowd {
         let (workload, gate) = self.part()?;
         let endpoint = self.endpoint(&workload)?;
         let server = with_tls(endpoint.clone(), &self.tls)?;
+        let address = endpoint.to_string();
         let options = Options {
             workload,
             threads: match self.threads {
@@ -160,7 +161,7 @@ impl Crowd {
             };
             save_or_print(&shard_record(plan, result.clone(), report.clone())?, out)?;
         }
-        self.finish(result, report)
+        self.finish(result, report, &address)
     }
 
     /// Its part of the workload, and the gate at which it waits for the others.
@@ -188,13 +189,23 @@ impl Crowd {
     }
 
     /// Prints the result.
-    fn finish(&self, result: CrowdResult, report: CrowdSelfReport) -> anyhow::Result<ExitCode> {
+    fn finish(
+        &self,
+        result: CrowdResult,
+        report: CrowdSelfReport,
+        address: &str,
+    ) -> anyhow::Result<ExitCode> {
         let verdict = klatch_runner::judge(&result);
         let status = exit_code(&result, verdict.status);
         if self.json {
             print_event(&CrowdEvent::SelfReport(report.into()));
             print_event(&CrowdEvent::Result(result.into()));
             return Ok(status);
+        }
+        // Without a connection there is nothing to count.
+        if let Some(failure) = result.failure.as_ref().filter(|failure| failure.kind == FailureKind::Connect)
+        {
+            anyhow::bail!("no server at {address}: {}", failure.detail);
         }
         let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}\n"));
         let valid = (verdict.status == Status::Valid).then(|| "valid\n".to_owned());

@@ -65,7 +65,9 @@ impl Platforms {
                 continue;
             }
             match &listed.variants {
-                Ok(ways) => ways.iter().for_each(|way| print_line(row(&way.name, &listed, &version(way)))),
+                Ok(ways) => {
+                    ways.iter().for_each(|way| print_line(row(&way.name, &listed, &version(&listed, way))))
+                }
                 Err(error) => {
                     print_line(row(&listed.entry.name, &listed, &format!("not here: {}", error_chain(error))))
                 }
@@ -123,15 +125,18 @@ fn class(listed: &PlatformListing) -> &'static str {
     listed.entry.class.map_or("–", Class::name)
 }
 
-fn version(way: &ResolvedPlatform) -> String {
+/// The version of the Java or the program; that of Klatch for its own servers, and a dash where nobody knows it.
+fn version(listed: &PlatformListing, way: &ResolvedPlatform) -> String {
     let of_java = way.java.as_ref().map(|java| java.version.clone());
     let of_program = way.program.as_ref().and_then(|program| program.version.clone());
-    of_java.or(of_program).unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
+    let is_own = listed.entry.command.first().is_some_and(|program| program == "{klatch}");
+    let of_klatch = || is_own.then(|| env!("CARGO_PKG_VERSION").to_owned());
+    of_java.or(of_program).or_else(of_klatch).unwrap_or_else(|| "–".to_owned())
 }
 
 fn as_json(listed: &PlatformListing) -> serde_json::Value {
     let ways = |ways: &Vec<ResolvedPlatform>| -> Vec<_> {
-        ways.iter().map(|way| json!({ "name": way.name, "version": version(way) })).collect()
+        ways.iter().map(|way| json!({ "name": way.name, "version": version(listed, way) })).collect()
     };
     json!({
         "name": listed.entry.name,

@@ -74,6 +74,14 @@ fn a_refused_connection_is_reported() {
 }
 
 #[test]
+fn a_crowd_without_a_server_counts_nothing() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let finished = Finished::run(klatch().args(["crowd", "--port", &free.port().to_string()]));
+    assert_eq!((finished.status, finished.out.as_str()), (Some(2), ""), "{finished:?}");
+    assert!(finished.err.contains(&format!("klatch: no server at {free}: ")), "{finished:?}");
+}
+
+#[test]
 fn an_unresponsive_host_is_reported() {
     let out = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

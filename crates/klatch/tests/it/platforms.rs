@@ -156,3 +156,15 @@ fn a_platform_can_bring_its_source_and_is_built_once() {
         "{finished:?}"
     );
 }
+
+#[test]
+fn a_platform_without_a_version_has_none() {
+    let folder = tempfile::tempdir().unwrap();
+    catalog(folder.path(), "['true']", "");
+    let listed = Finished::run(klatch().args(["platforms", "--json", "--catalog"]).arg(folder.path())).out;
+    let version = |name: &str| {
+        let mut lines = listed.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines.find(|platform| platform["name"] == name).unwrap()["here"][0]["version"].clone()
+    };
+    assert_eq!((version("mine"), version("native-epoll")), ("–".into(), env!("CARGO_PKG_VERSION").into()));
+}
