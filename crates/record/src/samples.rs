@@ -26,6 +26,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             start_s: None,
             chosen_because: None,
             command: None,
+            io: None,
             runtime: None,
             database: None,
         },

@@ -90,12 +90,24 @@ fn is_known(path: &str, values: &BTreeMap<&str, [Values<'_>; 2]>) -> bool {
         | "options.target" => differs("platform.name"),
         "platform.runtime.options" => differs("platform.knobs") || only_one_has("platform.runtime.version"),
         "platform.runtime.environment" => only_one_has("platform.runtime.version"),
+        path if path.starts_with("platform.runtime.in_force.") => {
+            only_one_has("platform.runtime.version") || follows_from("platform.", differs)
+        }
+        path if path.starts_with("crowd.runtime.in_force.") => {
+            differs("crowd.kind") || follows_from("crowd.", differs)
+        }
         "crowd.runtime.options" => differs("crowd.kind") || differs("crowd.knobs"),
         path if path.starts_with("crowd.runtime.") => differs("crowd.kind"),
         path if path.starts_with("observations[].support.") => differs("options.instruments"),
         path if path.starts_with("shards[].tls.") => differs("platform.transport"),
         _ => false,
     }
+}
+
+/// Whether a difference between the virtual machines of a side has a cause that is compared itself.
+fn follows_from(side: &str, differs: impl Fn(&str) -> bool) -> bool {
+    let causes = ["knobs", "runtime.version", "runtime.path", "runtime.options", "runtime.environment"];
+    causes.iter().any(|cause| differs(&format!("{side}{cause}")))
 }
 
 /// The sentence about a condition; `None` if it is equal in all records.
@@ -180,6 +192,7 @@ mod tests {
             path: "/usr/bin/java".into(),
             options: vec!["-Xmx1g".into(), "-XX:+UseSerialGC".into()],
             environment: [].into(),
+            in_force: None,
         };
         record.platform.command = Some(vec!["java".into(), "serve".into()]);
         record.platform.runtime = Some(runtime.clone());
@@ -302,7 +315,8 @@ mod tests {
         (
             |record| {
                 let (name, version) = ("postgresql".into(), Some("15".into()));
-                record.platform.database = Some(Database { name, version, durable: false });
+                record.platform.database =
+                    Some(Database { name, version, durable: false, file_system: None });
             },
             "versions of the database differ: A none; B 15",
         ),
