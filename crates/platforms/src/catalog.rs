@@ -155,6 +155,9 @@ pub enum ReadyBy {
 pub struct NeedsProgram {
     /// Name of the program. It is searched for in the search path and the sbin folders.
     pub name: String,
+    /// More folders to search, in order. A `*` is any version: the newest counts.
+    #[serde(default)]
+    pub folders: Vec<String>,
     /// Arguments that make it print its version; empty for a build tool, which is not asked for it.
     pub version: Vec<String>,
     /// How to install it.
