@@ -184,7 +184,8 @@ pub struct Condition {
 }
 
 impl Condition {
-    fn at(path: &str) -> Condition {
+    /// The condition in the field at `path` of a record.
+    pub fn at(path: &str) -> Condition {
         let rank = NAMES.iter().position(|(known, _)| *known == path).unwrap_or(NAMES.len());
         Condition { rank, path: path.to_owned() }
     }

@@ -10,7 +10,7 @@ use crate::{
 pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
     Record {
         schema: SCHEMA_NAME.into(),
-        klatch: Build { version: "0".into(), commit: None, profile: None },
+        klatch: Build { version: "0".into(), commit: Some("c0ffee".into()), profile: Some("release".into()) },
         started_at: format!("2026-01-01T00:{minute:02}:00Z"),
         role: Role::Trial,
         number,
@@ -83,10 +83,10 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             kernel: "6".into(),
             kernel_build: "#1".into(),
             architecture: "x86_64".into(),
-            distribution: None,
-            cpu_model: None,
+            distribution: Some("Debian GNU/Linux 12".into()),
+            cpu_model: Some("a CPU".into()),
             cpus: 2,
-            memory_bytes: None,
+            memory_bytes: Some(8_000_000_000),
             load_1min: None,
             steal_share_since_boot: None,
             steal_share_in_run: None,
