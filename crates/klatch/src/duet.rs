@@ -27,7 +27,7 @@ use crate::workload::{OfDuet, WorkloadArgs};
 /// at a moment without messages in flight. So both see nearly the same machine, and the ratio of a pair is free of most of its
 /// noise. The interval is over the starts.
 ///
-/// A side is NAME[@VERSION][:KNOB=VALUE,…], FILE.toml or irc://HOST:PORT.
+/// A side is NAME[@VERSION][:KNOB=VALUE,…], FILE.toml or irc://HOST:PORT. VERSION is that of a Java, or the path of one.
 ///
 /// Exit status: 0 compared, 1 B is shown to be slower by more than --fail-if-slower, 2 could not compare, 4 this data could not show
 /// a difference of --fail-if-slower.

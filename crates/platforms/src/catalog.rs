@@ -25,7 +25,10 @@ pub(crate) const DATA: &str = "data";
 pub(crate) static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../platforms");
 /// The folder of what platforms share, in that of the catalog.
 const PARTS: &str = "parts";
-const JAVA_KNOBS: &str = include_str!("../../../platforms/runtimes/java.toml");
+/// The folder of the runtimes, in that of the catalog.
+const RUNTIMES: &str = "runtimes";
+/// Name of the runtime of Java platforms.
+pub(crate) const JAVA: &str = "java";
 const JAVA_CROWD: &str = include_str!("../../../platforms/crowds/java.toml");
 const NATIVE_CROWD: &str = include_str!("../../../platforms/crowds/native.toml");
 const THREADS_CROWD: &str = include_str!("../../../platforms/crowds/native-threads.toml");
@@ -68,6 +71,9 @@ pub struct Entry {
     /// Arguments that are appended when it runs as root.
     #[serde(default)]
     pub arguments_as_root: Vec<String>,
+    /// The mechanism that its ready line must name in `io`, for a server that falls back to another where this one is missing. The knob `io`
+    /// replaces it.
+    pub io: Option<String>,
     /// How to detect that it accepts connections.
     #[serde(default)]
     pub ready: ReadyBy,
@@ -149,6 +155,9 @@ pub enum ReadyBy {
 pub struct NeedsProgram {
     /// Name of the program. It is searched for in the search path and the sbin folders.
     pub name: String,
+    /// More folders to search, in order. A `*` is any version: the newest counts.
+    #[serde(default)]
+    pub folders: Vec<String>,
     /// Arguments that make it print its version; empty for a build tool, which is not asked for it.
     pub version: Vec<String>,
     /// How to install it.
@@ -330,7 +339,7 @@ fn transport_knob(transports: &BTreeMap<Transport, InTransport>) -> Knob {
 
 /// The knobs of the Java that runs a platform or the Java crowd.
 pub(crate) fn java_knobs() -> BTreeMap<String, Knob> {
-    common(JAVA_KNOBS).knobs
+    runtime(JAVA).knobs
 }
 
 /// Knobs and needs of the Java crowd.
@@ -354,6 +363,32 @@ pub(crate) fn threads_crowd() -> Common {
 pub(crate) struct Common {
     pub(crate) knobs: BTreeMap<String, Knob>,
     pub(crate) needs: Needs,
+}
+
+/// The catalog file of a runtime.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Runtime {
+    pub(crate) knobs: BTreeMap<String, Knob>,
+    /// Names of variables of the environment that change how it works. One that ends with `*` stands for all names that begin so.
+    pub(crate) variables: Vec<String>,
+    /// Those that change what its compiler makes.
+    pub(crate) build_variables: Vec<String>,
+}
+
+/// The runtime of this name.
+pub(crate) fn runtime(name: &str) -> Runtime {
+    runtimes().find(|(other, _)| other == name).map(|(_, runtime)| runtime).unwrap_or_default()
+}
+
+/// All runtimes with their names.
+pub(crate) fn runtimes() -> impl Iterator<Item = (String, Runtime)> {
+    let files = FILES.get_dir(RUNTIMES).into_iter().flat_map(|folder| folder.files());
+    files.map(|file| {
+        let name = file.path().file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        // A test parses these files, so an invalid one cannot be released.
+        (name, toml::from_str(file.contents_utf8().unwrap_or_default()).unwrap_or_default())
+    })
 }
 
 /// The catalog file of Klatch's own audit.

@@ -17,6 +17,7 @@ use crate::platform_error::PlatformError;
 use crate::resolve::ResolvedPlatform;
 use crate::secrets::{Environment, Secrets};
 use crate::sources::{BuildFolders, SourceError, prepare};
+use crate::variables::build_variables;
 use crate::web_files::web_files;
 
 /// The address on which a server listens, and its folders.
@@ -53,7 +54,7 @@ impl ResolvedPlatform {
         let jar = if needs_jar { web_jar()?.display().to_string() } else { String::new() };
         let fill =
             |word: &str, folders: &BuildFolders| self.fill(word, site, folders).replace("{web_jar}", &jar);
-        let mut folders = prepare(&self.entry, fill).map_err(wrong)?;
+        let mut folders = prepare(&self.entry, &self.compiler(), fill).map_err(wrong)?;
         if self.in_workload.static_only {
             folders.web_files = web_files(self.directories()).map_err(wrong)?;
         }
@@ -86,6 +87,12 @@ impl ResolvedPlatform {
             None => launch,
         };
         Ok(Prepared { command: words, launch, ready_command: ready_command.collect() })
+    }
+
+    /// The version of the program that builds it, and the variables that change what that makes.
+    fn compiler(&self) -> String {
+        let version = self.program.as_ref().and_then(|program| program.version.as_deref());
+        format!("{}{:?}", version.unwrap_or_default(), build_variables())
     }
 
     /// The environment variables with which its server, or the audit, connects to the database.

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use std::path::Path;
 use std::time::Duration;
 
+use klatch_host::machine::file_system;
 use klatch_host::privileges::temporary_folder;
 use klatch_record::{Database, DatabaseChoice, Workload};
 use serde::Deserialize;
@@ -165,7 +166,9 @@ impl RunningDatabase {
         let process = entry.platform.as_ref().map(start).transpose()?;
         let program = process.as_ref().and_then(|process| process.platform.program.as_ref());
         let version = program.and_then(|program| program.version.clone());
-        let described = Database { name: entry.name, version, durable };
+        // The folder of a process of its own is beside this one.
+        let file_system = file_system(folder.path());
+        let described = Database { name: entry.name, version, durable, file_system };
         let mut running = RunningDatabase {
             server_access: DatabaseAccess::default(),
             audit_access: DatabaseAccess::default(),

@@ -1,6 +1,7 @@
 //! Finds the Java runtimes of this machine.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -9,8 +10,11 @@ use klatch_host::privileges::{PrivateFolder, Program, cache_path, check_manifest
 use klatch_record::{Runtime, error_chain};
 use thiserror::Error;
 
+use crate::argument_files::with_argument_files;
+use crate::catalog::{JAVA, runtime};
 use crate::needs_java::NeedsJava;
 use crate::program::VERSION_TIMEOUT;
+use crate::variables::in_environment;
 
 /// A Java runtime on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,10 +28,6 @@ pub struct Java {
     /// Its vendor, if it reports one.
     pub vendor: Option<String>,
 }
-
-/// Variables with options that a Java adds to its own, also those of other vendors and the undocumented one, which comes last.
-const JAVA_VARIABLES: [&str; 5] =
-    ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "OPENJ9_JAVA_OPTIONS", "IBM_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
 /// Reasons why no Java can be used.
 #[derive(Clone, Debug, Error)]
@@ -134,6 +134,21 @@ impl Java {
         JavaRuntimes::new(named).find(NeedsJava::or_newer(version_min))
     }
 
+    /// The runtime of this program, or of the one in this folder.
+    ///
+    /// # Errors
+    /// It does not work.
+    pub(crate) fn at(path: &Path) -> Result<Java, JavaError> {
+        if path.is_dir() { Java::named(&path.join("bin/java")) } else { Java::named(path) }
+    }
+
+    /// The path that names it: its folder, or its program if that is in no folder `bin`.
+    pub(crate) fn home(&self) -> String {
+        let folder = self.path.parent().filter(|bin| bin.ends_with("bin")).and_then(Path::parent);
+        let is_java = |home: &&Path| home.join("bin/java") == self.path;
+        folder.filter(is_java).unwrap_or(&self.path).display().to_string()
+    }
+
     /// This runtime, if its version is supported.
     pub(crate) fn checked(self, needs: NeedsJava) -> Result<Java, JavaError> {
         match needs.accept(self.feature) {
@@ -168,18 +183,27 @@ impl Java {
 
     /// The runtime as a record describes it, with its options and the variables of the environment that hold more.
     pub fn runtime(&self, options: &[String]) -> Runtime {
-        let from_environment = JAVA_VARIABLES.into_iter().filter_map(|name| {
-            let value = std::env::var(name).ok().filter(|value| !value.trim().is_empty())?;
-            Some((name.to_owned(), value))
-        });
         Runtime {
             version: self.version.clone(),
             vendor: self.vendor.clone(),
             path: self.path.display().to_string(),
             options: options.to_vec(),
-            environment: from_environment.collect(),
+            environment: java_variables(),
+            in_force: None,
         }
     }
+}
+
+/// The variable whose words the launcher inserts into its command line. A word `@FILE` stands for the words of that file.
+const LAUNCHER_VARIABLE: &str = "JDK_JAVA_OPTIONS";
+
+/// The variables of this process's environment that hold options for a Java, by name.
+pub(crate) fn java_variables() -> BTreeMap<String, String> {
+    let mut found = in_environment(&runtime(JAVA).variables);
+    if let Some(value) = found.get_mut(LAUNCHER_VARIABLE) {
+        *value = with_argument_files(value);
+    }
+    found
 }
 
 fn list(all: &[Java], broken: &[(PathBuf, String)]) -> String {

@@ -1,6 +1,7 @@
 //! The platforms that Klatch measures: finds them, builds and starts them, waits until they are ready, and stops them.
 
 mod archive;
+mod argument_files;
 mod arguments;
 mod block_files;
 mod capacity;
@@ -14,6 +15,8 @@ mod database;
 mod database_access;
 mod extends;
 mod java;
+mod java_in_force;
+mod jcmd;
 mod large_pages;
 mod launch;
 mod needs;
@@ -33,6 +36,7 @@ mod sources;
 mod sysctl;
 mod training;
 mod transports;
+mod variables;
 mod web_files;
 mod workloads;
 
@@ -63,4 +67,5 @@ pub use server::{Server, ServerError, free_port, wait_until_accepting};
 pub use setting::{KnobError, Setting};
 pub use sysctl::{StaleSysctl, SysctlError, Sysctls, restore_stale_sysctls};
 pub use transports::{InTransport, TRANSPORT_KNOB};
+pub use variables::runtime_variables;
 pub use workloads::InWorkload;

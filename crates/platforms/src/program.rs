@@ -53,7 +53,7 @@ pub fn installed_program(name: &str) -> Option<PathBuf> {
 /// Finds a program and runs it to get its version.
 pub(crate) fn find_program(needs: &NeedsProgram) -> Result<InstalledProgram, ProgramError> {
     let (name, install) = (needs.name.clone(), needs.install.clone());
-    let Some(path) = installed_program(&name) else {
+    let Some(path) = installed_program(&name).or_else(|| in_folders(needs)) else {
         return Err(ProgramError::Missing { name, install });
     };
     if needs.version.is_empty() {
@@ -70,6 +70,25 @@ pub(crate) fn find_program(needs: &NeedsProgram) -> Result<InstalledProgram, Pro
         version @ Some(_) => Ok(InstalledProgram { version, path }),
         None => Err(no_version("no version number in its output".to_owned())),
     }
+}
+
+/// The newest program in the platform's own folders.
+fn in_folders(needs: &NeedsProgram) -> Option<PathBuf> {
+    needs.folders.iter().find_map(|folder| {
+        let Some((parent, below)) = folder.split_once("/*/") else {
+            return Some(Path::new(folder).join(&needs.name)).filter(|program| program.is_file());
+        };
+        let versions = std::fs::read_dir(parent).ok()?.flatten();
+        let programs = versions.map(|version| version.path().join(below).join(&needs.name));
+        programs.filter(|program| program.is_file()).max_by_key(|program| numbers(program))
+    })
+}
+
+/// The numbers in a path, which order versions.
+fn numbers(path: &Path) -> Vec<u64> {
+    let text = path.to_string_lossy();
+    let words = text.split(|letter: char| !letter.is_ascii_digit());
+    words.filter_map(|word| word.parse().ok()).collect()
 }
 
 fn search_folders() -> Vec<PathBuf> {
@@ -96,6 +115,7 @@ mod tests {
     fn needs(name: &str, version: &str) -> NeedsProgram {
         NeedsProgram {
             name: name.into(),
+            folders: Vec::new(),
             version: vec![version.into()],
             install: "apt-get install it".into(),
         }
@@ -113,6 +133,22 @@ mod tests {
             assert_eq!(first_version(output), Some(version.into()));
         }
         assert_eq!(first_version("none. at all 3"), None);
+    }
+
+    #[test]
+    fn the_newest_program_of_a_versioned_folder_is_used() {
+        let folder = tempfile::tempdir().unwrap();
+        for version in ["9.6", "10", "9.12"] {
+            let bin = folder.path().join(version).join("bin");
+            std::fs::create_dir_all(&bin).unwrap();
+            let script = format!("#!/bin/sh\necho server {version}.1\n");
+            klatch_testing::write_program(&bin.join("klatch-some-server"), &script);
+        }
+        let pattern = format!("{}/*/bin", folder.path().display());
+        let needs = NeedsProgram { folders: vec![pattern], ..needs("klatch-some-server", "--version") };
+        let program = find_program(&needs).unwrap();
+        assert_eq!(program.version.as_deref(), Some("10.1"));
+        assert_eq!(program.path, folder.path().join("10/bin/klatch-some-server"));
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub(crate) struct Ready {
     pub(crate) pid: u32,
     /// How a chat server writes deliveries.
     pub(crate) class: Option<Class>,
+    /// The mechanism with which it waits for its connections, of a server that could use another.
+    pub(crate) io: Option<String>,
 }
 
 impl Ready {
@@ -28,10 +30,10 @@ mod tests {
 
     #[test]
     fn only_a_ready_line_is_parsed() {
-        let line =
-            r#"{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"x","class":"classic"}"#;
+        let line = r#"{"event":"ready","host":"127.0.0.1","port":6667,"pid":7,"model":"x","class":"classic","io":"nio"}"#;
         let ready = Ready::parse(line).unwrap();
         assert_eq!((ready.port, ready.pid, ready.class), (6667, 7, Some(Class::Classic)));
+        assert_eq!(ready.io.as_deref(), Some("nio"));
         for other in ["", "ready", "{}", r#"{"event":"joined"}"#, r#"{"event":"ready"}"#] {
             assert_eq!(Ready::parse(other), None, "{other}");
         }

@@ -1,7 +1,7 @@
 //! Resolves a requested platform to its catalog entry, Java, program and knobs.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use klatch_record::{
     Authorities, Class, DatabaseChoice, Endpoint, ProtocolName, Transport, WebSocket, Workload, WorkloadKind,
@@ -30,7 +30,8 @@ const DEFAULT_WITH_DATABASE: &str = "jetty";
 /// A platform as a user requests it.
 #[derive(Clone, Debug, Default)]
 pub struct PlatformRequest {
-    /// `name`, or `name@version` for a Java of that feature version; `None` for the default.
+    /// `name`; `name@version` for a Java of that feature version; `name@/path` for the one in that folder or of that program; `None` for the
+    /// default.
     pub name: Option<String>,
     /// The Java that the user named.
     pub java: Option<PathBuf>,
@@ -43,7 +44,7 @@ pub struct PlatformRequest {
 /// A platform that can run on this machine.
 #[derive(Clone, Debug)]
 pub struct ResolvedPlatform {
-    /// Its name, for a Java platform with the feature version: `java-threads@17`.
+    /// Its name, for a Java platform with the feature version or the path: `java-threads@17`.
     pub name: String,
     /// Its entry in the catalog.
     pub entry: Entry,
@@ -204,7 +205,33 @@ fn resolve_named(
     }
     check_database(&entry, workload)?;
     let java = find_java(&entry, version, runtimes)?;
-    resolve_entry(entry, java, request, workload)
+    let path = version.filter(|version| is_path(version)).map(str::to_owned);
+    resolve_entry(entry, java.map(|java| NamedJava { java, path }), request, workload)
+}
+
+/// Whether what follows the name of a platform is the path of a Java, not its version.
+fn is_path(version: &str) -> bool {
+    version.starts_with('/')
+}
+
+/// A Java, and the path by which a platform names it; without one its feature version does.
+struct NamedJava {
+    java: Java,
+    path: Option<String>,
+}
+
+impl NamedJava {
+    fn of(java: Java) -> NamedJava {
+        NamedJava { java, path: None }
+    }
+
+    /// The name of a platform that runs on it.
+    fn name_with(&self, platform: &str) -> String {
+        match &self.path {
+            Some(path) => format!("{platform}@{path}"),
+            None => format!("{platform}@{}", self.java.feature),
+        }
+    }
 }
 
 fn check_database(entry: &Entry, workload: &Workload) -> Result<(), PlatformError> {
@@ -220,7 +247,7 @@ fn check_database(entry: &Entry, workload: &Workload) -> Result<(), PlatformErro
 /// Completes a catalog entry with its program and knobs.
 fn resolve_entry(
     mut entry: Entry,
-    java: Option<Java>,
+    java: Option<NamedJava>,
     request: &PlatformRequest,
     workload: &Workload,
 ) -> Result<ResolvedPlatform, PlatformError> {
@@ -235,7 +262,7 @@ fn resolve_entry(
     let (transport, in_transport) =
         if chat { selected(&entry.transports, &request.settings) } else { Default::default() };
     Ok(ResolvedPlatform {
-        name: java.as_ref().map_or_else(|| name.clone(), |java| format!("{name}@{}", java.feature)),
+        name: java.as_ref().map_or_else(|| name.clone(), |java| java.name_with(&name)),
         knobs,
         settings: request.settings.clone(),
         because: None,
@@ -245,7 +272,7 @@ fn resolve_entry(
         workload: workload.clone(),
         database: None,
         entry,
-        java,
+        java: java.map(|named| named.java),
         program,
     })
 }
@@ -265,6 +292,10 @@ fn find_java(
             Ok(java) => Ok(Some(java)),
             Err(source) => Err(PlatformError::Java { name, source }),
         },
+        (Some(needs), Some(path)) if is_path(path) => {
+            let java = Java::at(Path::new(path)).and_then(|java| java.checked(*needs));
+            java.map(Some).map_err(|source| PlatformError::Java { name, source })
+        }
         (Some(needs), Some(version)) => {
             let feature = version.parse().map_err(|_| wrong_version(version))?;
             let java = runtimes.with_version(feature).and_then(|java| java.checked(*needs));
@@ -315,15 +346,18 @@ pub fn list(request: &PlatformRequest) -> Result<Vec<PlatformListing>, PlatformE
     let variants = |entry: &Entry| -> Result<Vec<ResolvedPlatform>, PlatformError> {
         let java = find_java(entry, None, &runtimes)?;
         let Some(needs) = entry.java.as_ref().filter(|_| request.java.is_none()) else {
-            return Ok(vec![resolve_entry(entry.clone(), java, request, &chat)?]);
+            return Ok(vec![resolve_entry(entry.clone(), java.map(NamedJava::of), request, &chat)?]);
         };
-        // Of several runtimes of one version `resolve` uses the first, and so does the list.
-        let mut others: Vec<&Java> = installed().iter().collect();
-        others.retain(|java| needs.accept(java.feature));
-        others.sort_by_key(|java| java.feature);
-        others.dedup_by_key(|java| java.feature);
-        let with = |java: &Java| resolve_entry(entry.clone(), Some(java.clone()), request, &chat);
-        others.into_iter().map(with).collect()
+        let mut all: Vec<&Java> = installed().iter().collect();
+        all.retain(|java| needs.accept(java.feature));
+        all.sort_by_key(|java| java.feature);
+        // Of several runtimes of one version `resolve` uses the first. The others have names by path.
+        let named = |(place, java): (usize, &&Java)| {
+            let is_first = place == 0 || all[place - 1].feature != java.feature;
+            NamedJava { java: (*java).clone(), path: (!is_first).then(|| java.home()) }
+        };
+        let with = |java: NamedJava| resolve_entry(entry.clone(), Some(java), request, &chat);
+        all.iter().enumerate().map(named).map(with).collect()
     };
     let entries = catalog(request.catalog.as_deref())?;
     Ok(entries.into_iter().map(|entry| PlatformListing { variants: variants(&entry), entry }).collect())

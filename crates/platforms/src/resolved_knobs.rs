@@ -2,9 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use klatch_host::machine::vm_in_force;
+use klatch_record::VmInForce;
+
 use crate::archive::Archive;
 use crate::arguments::arguments;
 use crate::catalog::{Knob, java_crowd, java_knobs, native_crowd, threads_crowd};
+use crate::java::java_variables;
+use crate::java_in_force::{JavaPromise, promises};
+use crate::jcmd;
 use crate::large_pages::{LargePages, check_available};
 use crate::launch::{self, Launch};
 use crate::setting::{KnobError, Setting};
@@ -19,6 +25,10 @@ pub struct ResolvedKnobs {
     /// Arguments for the server or crowd.
     pub arguments: Vec<String>,
     large_pages: Option<LargePages>,
+    /// Whether the process is a Java.
+    on_java: bool,
+    /// What the knobs of its Java stand for.
+    pub(crate) java_promises: Vec<JavaPromise>,
     /// What a training run must write before the program starts.
     pub(crate) archive: Option<Archive>,
 }
@@ -61,16 +71,31 @@ impl ResolvedKnobs {
             archive: Archive::of(settings, &of_java)?,
             arguments: arguments(settings, own)?,
             launch: Launch::new(settings)?,
+            java_promises: promises(settings, |setting| {
+                Some(setting.arguments(of_java.get(&setting.name)?))
+            })?,
+            on_java,
             large_pages,
         })
     }
 
-    /// Verifies the settings that only a running process can show.
+    /// Verifies the settings that only a running process can show. Returns what its virtual machine says of itself, if it is a Java.
     ///
     /// # Errors
-    /// The process did not get its large pages.
-    pub fn in_force(&self, pid: u32) -> Result<(), KnobError> {
-        self.large_pages.as_ref().map_or(Ok(()), |pages| pages.in_force(pid))
+    /// The process did not get its large pages, or its virtual machine has something else in force than the knobs stand for.
+    pub fn in_force(&self, pid: u32) -> Result<Option<VmInForce>, KnobError> {
+        if let Some(pages) = &self.large_pages {
+            pages.in_force(pid)?;
+        }
+        let vm = if self.on_java { vm_in_force(pid) } else { None };
+        // To ask by a tool costs the virtual machine a thread, so only knobs without another proof are worth it.
+        let is_silent = vm.as_ref().is_none_or(|vm| vm.options.is_none());
+        let vm = if is_silent && !self.java_promises.is_empty() { jcmd::ask(pid).or(vm) } else { vm };
+        if let Some(vm) = &vm {
+            let variables: Vec<(String, String)> = java_variables().into_iter().collect();
+            self.java_promises.iter().try_for_each(|promise| promise.verify(vm, &variables))?;
+        }
+        Ok(vm)
     }
 
     /// Resolves `settings` for the native crowd.

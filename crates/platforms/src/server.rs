@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use klatch_host::privileges::{Program, temporary_folder};
-use klatch_record::{Authorities, Class, Endpoint};
+use klatch_record::{Authorities, Class, Endpoint, VmInForce};
 use tempfile::TempDir;
 use thiserror::Error;
 
@@ -37,6 +37,10 @@ pub struct Server {
     pub pid: u32,
     /// How it writes deliveries.
     pub class: Option<Class>,
+    /// The mechanism with which it waits for its connections, if its ready line names one.
+    pub io: Option<String>,
+    /// What its virtual machine says of itself, if it is a Java.
+    pub vm: Option<VmInForce>,
     /// The command line that started it.
     pub command: Vec<String>,
     /// From the start of its process until it accepted connections.
@@ -72,6 +76,21 @@ pub enum ServerError {
         name: String,
         /// Description of its exit status.
         how: String,
+        /// Last lines of its standard error.
+        stderr: String,
+    },
+    /// It waits for its connections by another mechanism than promised.
+    #[error(
+        "{name} runs on {actual}, and {promised} is what it is measured for; knob io={actual} measures the other; \
+         standard error: {stderr}"
+    )]
+    Io {
+        /// Name of the platform.
+        name: String,
+        /// The mechanism of the platform or of its knob.
+        promised: String,
+        /// The mechanism of its ready line.
+        actual: String,
         /// Last lines of its standard error.
         stderr: String,
     },
@@ -151,7 +170,9 @@ impl Server {
         match ready {
             StartOutcome::Ready(port, ready_line) => {
                 let pid = ready_line.as_ref().map_or(pid, |ready| ready.pid);
-                platform.knobs.in_force(pid).map_err(PlatformError::from)?;
+                let vm = platform.knobs.in_force(pid).map_err(PlatformError::from)?;
+                let io = ready_line.as_ref().and_then(|ready| ready.io.clone());
+                check_io(platform, io.as_deref(), &process)?;
                 process.discard_lines();
                 let address = (listen, port).into();
                 let authority = Authorities::File(folder.path().join(AUTHORITY));
@@ -160,6 +181,8 @@ impl Server {
                     endpoint: platform.endpoint(address, authority),
                     pid,
                     class: ready_line.and_then(|ready| ready.class).or(class),
+                    io,
+                    vm,
                     process,
                     folder,
                     secrets,
@@ -209,6 +232,24 @@ impl Server {
             describe_status(status),
             or_nothing(self.process.stderr_tail())
         ))
+    }
+}
+
+/// The knob that selects the mechanism with which a server waits for its connections.
+const IO_KNOB: &str = "io";
+
+/// Refuses a server that fell back to another mechanism than the platform or its knob promises.
+fn check_io(platform: &ResolvedPlatform, actual: Option<&str>, process: &Process) -> Result<(), ServerError> {
+    let chosen = platform.settings.iter().find(|setting| setting.name == IO_KNOB);
+    let promised = chosen.map(|setting| setting.value.as_str()).or(platform.entry.io.as_deref());
+    match (promised, actual) {
+        (Some(promised), Some(actual)) if promised != actual => Err(ServerError::Io {
+            name: platform.name.clone(),
+            promised: promised.to_owned(),
+            actual: actual.to_owned(),
+            stderr: or_nothing(process.stderr_tail()),
+        }),
+        _ => Ok(()),
     }
 }
 

@@ -57,10 +57,11 @@ pub(crate) struct BuildFolders {
     pub(crate) web_files: PathBuf,
 }
 
-/// Unpacks the source of `entry`, if it has any, and builds it unless that version is built already. `fill` replaces the
-/// placeholders of the build command.
+/// Unpacks the source of `entry`, if it has any, and builds it unless that version is built already, by a compiler of the same version and
+/// with the same variables: `compiler` names these. `fill` replaces the placeholders of the build command.
 pub(crate) fn prepare(
     entry: &Entry,
+    compiler: &str,
     fill: impl Fn(&str, &BuildFolders) -> String,
 ) -> Result<BuildFolders, SourceError> {
     let Some(name) = &entry.sources else { return Ok(BuildFolders::default()) };
@@ -89,7 +90,7 @@ pub(crate) fn prepare(
     let Some(build) = &entry.build else { return Ok(folders) };
     // What the command names besides the source, such as a compiler or a jar, is part of the state too.
     let command: String = build.command.iter().map(|word| fill(word, &folders)).collect();
-    let state = short(vec![state, command]);
+    let state = short(vec![state, command, compiler.to_owned()]);
     let folder = cache_folder()?.subfolder("builds")?.subfolder(&format!("{}-{state}", entry.name))?;
     folders.build = folder.path().to_owned();
     if check_manifest(&folders.build)? {

@@ -13,8 +13,12 @@ impl ResolvedPlatform {
     /// The same for the training run, which writes this archive when its process ends.
     #[must_use]
     pub fn in_training(&self, archive: &Path) -> ResolvedPlatform {
-        let options = self.knobs.archive.as_ref().map(|archive| archive.training_options.as_slice());
-        self.with_options(options.unwrap_or(&self.knobs.java_options), archive)
+        let training = self.knobs.archive.as_ref();
+        let options = training.map_or(&self.knobs.java_options, |training| &training.training_options);
+        let mut platform = self.with_options(options, archive);
+        // This run only writes what the setting needs.
+        platform.knobs.java_promises.retain(|one| Some(one.setting.as_str()) != self.needs_training());
+        platform
     }
 
     /// The same with an archive that a training run has written.
@@ -26,7 +30,11 @@ impl ResolvedPlatform {
     fn with_options(&self, options: &[String], archive: &Path) -> ResolvedPlatform {
         let mut platform = self.clone();
         let path = archive.display().to_string();
-        platform.knobs.java_options = options.iter().map(|word| word.replace("{archive}", &path)).collect();
+        let fill = |word: &String| word.replace("{archive}", &path);
+        platform.knobs.java_options = options.iter().map(fill).collect();
+        for promise in &mut platform.knobs.java_promises {
+            promise.options = promise.options.iter().map(fill).collect();
+        }
         platform.knobs.archive = None;
         platform
     }

@@ -44,8 +44,11 @@ pub struct Database {
     pub name: String,
     /// Its version, if it reports one.
     pub version: Option<String>,
-    /// Whether a confirmed transaction survives a crash of the machine.
+    /// Whether a confirmed transaction survives a crash of the machine, by the settings of the database.
     pub durable: bool,
+    /// The file system of its data; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_system: Option<String>,
 }
 
 /// What a server counted of its transactions with the database.

@@ -113,7 +113,15 @@ const NAMES: &[(&str, &str)] = &[
     ("platform.runtime.path", "Java paths of the server"),
     ("platform.runtime.options", "Java options of the server"),
     ("platform.runtime.environment", "Java variables of the server"),
+    ("platform.runtime.in_force.version", "virtual machines of the server"),
+    ("platform.runtime.in_force.home", "homes of the server's Java"),
+    ("platform.runtime.in_force.mode", "modes of the server's virtual machine"),
+    ("platform.runtime.in_force.collectors", "garbage collectors of the server"),
+    ("platform.runtime.in_force.heap_max_bytes", "largest heaps of the server"),
+    ("platform.runtime.in_force.options", "options in force in the server's virtual machine"),
+    ("platform.io", "I/O mechanisms of the server"),
     ("platform.database.version", "versions of the database"),
+    ("platform.database.file_system", "file systems of the database"),
     ("crowd.kind", "crowds"),
     ("crowd.knobs", "knobs of the crowd"),
     ("crowd.runtime.version", "Java versions of the crowd"),
@@ -121,6 +129,12 @@ const NAMES: &[(&str, &str)] = &[
     ("crowd.runtime.path", "Java paths of the crowd"),
     ("crowd.runtime.options", "Java options of the crowd"),
     ("crowd.runtime.environment", "Java variables of the crowd"),
+    ("crowd.runtime.in_force.version", "virtual machines of the crowd"),
+    ("crowd.runtime.in_force.home", "homes of the crowd's Java"),
+    ("crowd.runtime.in_force.mode", "modes of the crowd's virtual machine"),
+    ("crowd.runtime.in_force.collectors", "garbage collectors of the crowd"),
+    ("crowd.runtime.in_force.heap_max_bytes", "largest heaps of the crowd"),
+    ("crowd.runtime.in_force.options", "options in force in the crowd's virtual machine"),
     ("options.crowd_loops", "event loops of the crowd"),
     ("klatch.version", "versions of Klatch"),
     ("klatch.commit", "commits of Klatch"),
@@ -170,7 +184,8 @@ pub struct Condition {
 }
 
 impl Condition {
-    fn at(path: &str) -> Condition {
+    /// The condition in the field at `path` of a record.
+    pub fn at(path: &str) -> Condition {
         let rank = NAMES.iter().position(|(known, _)| *known == path).unwrap_or(NAMES.len());
         Condition { rank, path: path.to_owned() }
     }
@@ -350,7 +365,7 @@ fn mask_folders(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::samples::record;
-    use crate::{InstrumentName, Observation, Runtime, SchedulerInForce, Support};
+    use crate::{InstrumentName, Observation, Runtime, SchedulerInForce, Support, VmInForce};
 
     fn paths(conditions: &BTreeMap<Condition, String>) -> Vec<&str> {
         conditions.keys().map(Condition::path).collect()
@@ -365,7 +380,16 @@ mod tests {
             path: "/usr/bin/java".into(),
             options: vec!["-Xmx1g".into()],
             environment: [("JAVA_TOOL_OPTIONS".into(), "-Xint".into())].into(),
+            in_force: Some(VmInForce {
+                version: "OpenJDK 17".into(),
+                home: Some("/usr/lib/jvm/17".into()),
+                mode: Some("mixed mode".into()),
+                collectors: vec!["G1 young collection pauses".into()],
+                heap_max_bytes: Some(1 << 30),
+                options: Some("-Xmx1g".into()),
+            }),
         };
+        full.platform.io = Some("epoll".into());
         full.platform.runtime = Some(runtime.clone());
         full.crowd.runtime = Some(runtime);
         full.environment.scheduler =

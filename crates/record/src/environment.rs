@@ -37,17 +37,18 @@ pub struct Environment {
     pub cpu_mhz_in_run: Option<f64>,
     /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
     pub noise: Option<Noise>,
-    /// What the kernel and the machine are set to, by name: frequency governor, SMT, mitigations, huge pages, clock source, command
-    /// line, limits of the cgroup, sysctls that affect connections. A name is absent where the machine does not say it.
+    /// What the kernel and the machine are set to, by name: frequency governor, SMT, mitigations, huge pages, preemption, clock source, command
+    /// line, virtualisation, sysctls that affect connections; what limits Klatch and what it starts: CPUs, nice value and policy, limits of the
+    /// cgroups; and the file system of temporary files. A name is absent where the machine does not say it.
     pub settings: BTreeMap<String, String>,
     /// Variables of the environment that servers and crowds inherited and that change a runtime or the C library, such as `GOMAXPROCS`
-    /// and `LD_PRELOAD`. Those of a Java are with its runtime.
+    /// and `LD_PRELOAD`: those in `platforms/runtimes`. Those of a Java are with its runtime.
     pub variables: BTreeMap<String, String>,
     /// What Klatch set about the machine for the run, and put back afterwards.
     pub sysctls: BTreeMap<String, String>,
     /// The sched_ext scheduler that was loaded for the run; `null`: the kernel's own.
     pub scheduler: Option<SchedulerInForce>,
-    /// The kernel's name for a sched_ext scheduler that another program had loaded; absent if there was none.
+    /// The kernel's name for a sched_ext scheduler that Klatch did not load for the run, whoever did; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sched_ext: Option<String>,
     /// The limits in force.

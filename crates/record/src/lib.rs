@@ -75,7 +75,7 @@ pub use part::Part;
 pub use protocol::ProtocolName;
 pub use record::{
     Build, Checks, Class, CrowdInfo, CrowdProgram, Platform, Record, Role, Runtime, SCHEMA_NAME, Score,
-    UsageOfBoth,
+    UsageOfBoth, VmInForce,
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
 pub use run_options::{RemoteOptions, RunOptions};

@@ -131,6 +131,9 @@ pub struct Platform {
     pub chosen_because: Option<String>,
     /// The exact command line (of the first server); `null` if Klatch did not start it.
     pub command: Option<Vec<String>>,
+    /// The mechanism with which it waits for its connections, if its ready line names one: `epoll`, `nio`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub io: Option<String>,
     /// The runtime of the server, if it reports one.
     pub runtime: Option<Runtime>,
     /// The database behind it; absent for workloads without one.
@@ -171,9 +174,31 @@ pub struct Runtime {
     pub path: String,
     /// Options on its command line.
     pub options: Vec<String>,
-    /// Variables of the environment with more options: `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`.
+    /// Variables of the environment with more options: `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`, with the files that these name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
+    /// What the running virtual machine says of itself; absent if it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_force: Option<VmInForce>,
+}
+
+/// A Java virtual machine as it runs, in its own words. What was asked for is in [`Runtime`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VmInForce {
+    /// Name and version of the virtual machine.
+    pub version: String,
+    /// The folder of its Java; a program named `java` can be a link or a script. `null` if it does not say.
+    pub home: Option<String>,
+    /// Execution of byte code and sharing of classes, such as `mixed mode, sharing`; `null` if it does not say.
+    pub mode: Option<String>,
+    /// Names of its garbage collectors.
+    pub collectors: Vec<String>,
+    /// Maximum size of the heap, bytes; `null` if it does not say.
+    pub heap_max_bytes: Option<u64>,
+    /// All options that it has, from variables, files and the command line, in this order. Of two that contradict each other the later
+    /// one counts. `null` if it does not say, or not all.
+    pub options: Option<String>,
 }
 
 /// The load generator and its settings.

@@ -176,6 +176,10 @@ pub enum WarningKind {
     TooShort,
     /// The program, with its native servers and crowd, was compiled without optimisation.
     Unoptimised,
+    /// Commits were to be durable, and a crash of the machine would lose them.
+    NotDurable,
+    /// Knobs of a Java were set, and its virtual machine does not say what is in force.
+    Unverified,
 }
 
 #[cfg(test)]

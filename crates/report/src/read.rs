@@ -27,6 +27,14 @@ pub enum ReadError {
         /// The reason in words.
         cause: String,
     },
+    /// A record is there twice, so it would count twice.
+    #[error("{one} and {other} are the same record; remove the copy", one = one.display(), other = other.display())]
+    Twice {
+        /// Path of one.
+        one: PathBuf,
+        /// Path of the other.
+        other: PathBuf,
+    },
     /// The folder has no results.
     #[error("{path} holds no record; name a folder that `klatch run` or `klatch study` has left, or records in it",
         path = path.display())]
@@ -92,7 +100,20 @@ pub fn read(path: &Path) -> Result<Source, ReadError> {
         return Err(ReadError::Other { path: path.to_owned(), cause });
     }
     source.runs.sort_by(|a, b| (&a.record.started_at, &a.file).cmp(&(&b.record.started_at, &b.file)));
+    refuse_copies(&source.runs)?;
     Ok(source)
+}
+
+/// Refuses runs of which two are the same, in the order of their start.
+fn refuse_copies(runs: &[Run]) -> Result<(), ReadError> {
+    for (place, run) in runs.iter().enumerate() {
+        let later = runs[place + 1..].iter();
+        let mut alike = later.take_while(|later| later.record.started_at == run.record.started_at);
+        if let Some(copy) = alike.find(|later| later.record == run.record) {
+            return Err(ReadError::Twice { one: run.file.clone(), other: copy.file.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// Reads a history of `klatch floor`; `None` if the file is something else.

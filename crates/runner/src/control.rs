@@ -245,8 +245,9 @@ impl Control {
     ) -> Result<(), RunError> {
         let join_s = self.running.iter().map(|crowd| crowd.join_s).fold(0.0, f64::max);
         on_event(&CrowdEvent::Joined { join_s });
-        for crowd in self.running.iter().filter(|crowd| crowd.is_local()) {
-            crowd.command.knobs.in_force(crowd.process.pid()).map_err(PlatformError::from)?;
+        for crowd in self.running.iter_mut().filter(|crowd| crowd.is_local()) {
+            let in_force = crowd.command.knobs.in_force(crowd.process.pid());
+            crowd.vm = in_force.map_err(PlatformError::from)?;
         }
         observer.gate_opening(&self.targets());
         self.before = Some(self.counters());

@@ -1,7 +1,7 @@
 //! Describes the platform of a session for its records.
 
 use klatch_platforms::{ResolvedPlatform, Setting};
-use klatch_record::{Class, Endpoint, Platform};
+use klatch_record::{Class, Endpoint, Platform, Runtime, VmInForce};
 
 /// What was started of a platform.
 pub(crate) struct Instance {
@@ -12,10 +12,15 @@ pub(crate) struct Instance {
     pub(crate) servers: u32,
     /// Seconds until the first was ready.
     pub(crate) start_s: Option<f64>,
+    /// The mechanism with which the first waits for its connections, if it names one.
+    pub(crate) io: Option<String>,
+    /// What the virtual machine of the first says of itself.
+    pub(crate) vm: Option<VmInForce>,
 }
 
 pub(crate) fn describe_platform(platform: &ResolvedPlatform, instance: Instance) -> Platform {
-    let Instance { address, class, command, servers, start_s } = instance;
+    let Instance { address, class, command, servers, start_s, io, vm } = instance;
+    let runtime = platform.java.as_ref().map(|java| java.runtime(&platform.knobs.java_options));
     Platform {
         name: platform.name.clone(),
         class,
@@ -28,7 +33,8 @@ pub(crate) fn describe_platform(platform: &ResolvedPlatform, instance: Instance)
         start_s,
         chosen_because: platform.because.clone(),
         command: Some(command),
-        runtime: platform.java.as_ref().map(|java| java.runtime(&platform.knobs.java_options)),
+        io,
+        runtime: runtime.map(|runtime| Runtime { in_force: vm, ..runtime }),
         database: None,
     }
 }
@@ -47,6 +53,7 @@ pub(crate) fn describe_external(endpoint: &Endpoint) -> Platform {
         start_s: None,
         chosen_because: None,
         command: None,
+        io: None,
         runtime: None,
         database: None,
     }

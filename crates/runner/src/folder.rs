@@ -16,6 +16,8 @@ const ROOM_NEEDED_BYTES: usize = 512 * 1024;
 /// The folder cannot be created, or has no room for a record.
 pub fn make_folder(out: &Path, name: &str, now: Timestamp) -> std::io::Result<PathBuf> {
     create_folder(out)?;
+    // The path of a Java can be part of a name.
+    let name = name.replace('/', "-");
     let stem = format!("{}-{name}", now.strftime("%Y-%m-%dT%H-%M-%SZ"));
     let folder = new_folder(out, &stem)?;
     if let Err(error) = check_writable(&folder) {
@@ -102,6 +104,8 @@ mod tests {
     fn results_of_the_same_second_get_separate_folders_and_latest_links_the_last() {
         let out = tempfile::tempdir().unwrap();
         let first = make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
+        let of_path = make_folder(out.path(), "x@/opt/jdk", Timestamp::UNIX_EPOCH).unwrap();
+        assert!(of_path.is_dir() && of_path.ends_with("1970-01-01T00-00-00Z-x@-opt-jdk"), "{of_path:?}");
         let second = make_folder(out.path(), "x", Timestamp::UNIX_EPOCH).unwrap();
         assert!(first.ends_with("1970-01-01T00-00-00Z-x") && second.ends_with("1970-01-01T00-00-00Z-x-2"));
         assert!(!out.path().join("latest").exists(), "there is no result yet");

@@ -31,6 +31,8 @@ pub(crate) struct RunFacts<'a> {
     pub(crate) database: Option<Usage>,
     /// One description for each server that ended during the run.
     pub(crate) servers_ended: Vec<String>,
+    /// How the scheduler of another program changed since the session began, if it did.
+    pub(crate) scheduler_change: Option<String>,
     pub(crate) observations: Vec<Observation>,
     /// Use until the gate opened; `None` if nobody measured it.
     pub(crate) joining: Option<JoiningCost>,
@@ -85,6 +87,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         let message = format!("the scheduler {} did not stay in force: {why}", scheduler.name);
         Some(Reason::new(Cause::Scheduler, message))
     }));
+    reasons.extend(run.scheduler_change.map(|change| Reason::new(Cause::Scheduler, change)));
     warnings.extend(part.warnings());
     let usage = UsageOfBoth { server: run.server, crowd: part.usage.clone(), database: run.database };
     let score =

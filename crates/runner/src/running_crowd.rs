@@ -2,7 +2,7 @@
 
 use klatch_host::machine::Snapshot;
 use klatch_platforms::Process;
-use klatch_record::{CrowdEvent, CrowdResult, CrowdSelfReport, FailureKind, PausedCounts, Usage};
+use klatch_record::{CrowdEvent, CrowdResult, CrowdSelfReport, FailureKind, PausedCounts, Usage, VmInForce};
 
 use crate::crowd_command::CrowdCommand;
 use crate::error::RunError;
@@ -14,6 +14,8 @@ pub(crate) struct CrowdOutput {
     /// How it ended, if without a result.
     pub(crate) died: Option<String>,
     pub(crate) usage: Option<Usage>,
+    /// What its virtual machine says of itself, if it is a Java on this machine.
+    pub(crate) vm: Option<VmInForce>,
     /// Its own report, which only crowds of Klatch's Rust program print.
     pub(crate) report: Option<CrowdSelfReport>,
 }
@@ -41,6 +43,8 @@ pub(crate) struct RunningCrowd {
     pub(crate) latency_ns: Vec<(u64, u64)>,
     /// The counts of a pause that have not been taken.
     pub(crate) paused: Option<PausedCounts>,
+    /// What its virtual machine says of itself, if it is a Java on this machine.
+    pub(crate) vm: Option<VmInForce>,
     report: Option<CrowdSelfReport>,
     result: Option<CrowdResult>,
 }
@@ -56,6 +60,7 @@ impl RunningCrowd {
             progress: [0, 0, expected],
             latency_ns: Vec::new(),
             paused: None,
+            vm: None,
             report: None,
             result: None,
         }
@@ -118,7 +123,7 @@ impl RunningCrowd {
                 return Err(RunError::CrowdDied { name: name.clone(), stderr });
             }
             let died = Some(format!("the crowd ended without a result; on standard error: {stderr}"));
-            return Ok(CrowdOutput { died, ..CrowdOutput::default() });
+            return Ok(CrowdOutput { died, vm: self.vm.take(), ..CrowdOutput::default() });
         };
         if let Some(failure) = result.failure.as_mut().filter(|failure| failure.kind == FailureKind::Stopped)
             && let Some(other) = failed_first
@@ -134,7 +139,7 @@ impl RunningCrowd {
             (true, Some((Some(before), Some(after)))) => Some(after.since(&before, messages)),
             (true, _) => None,
         };
-        Ok(CrowdOutput { result, died: None, usage, report })
+        Ok(CrowdOutput { result, died: None, usage, vm: self.vm.take(), report })
     }
 }
 

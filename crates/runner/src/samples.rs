@@ -30,6 +30,8 @@ pub fn record_of(plan: &Plan) -> Result<Record, RunError> {
                 command: vec![platform.name.clone()],
                 servers: own.servers,
                 start_s: None,
+                io: None,
+                vm: None,
             };
             let server = own.endpoint(&platform.endpoint(local, Authorities::System));
             (server, describe_platform(platform, instance))

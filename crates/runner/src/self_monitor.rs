@@ -1,6 +1,7 @@
 //! What a crowd measures of itself. On another machine, no other process of Klatch can measure it.
 
 use klatch_host::machine::{Snapshot, boot_id, environment, host_name};
+use klatch_platforms::runtime_variables;
 use klatch_record::{CrowdEvent, CrowdSelfReport, Environment};
 
 /// Measures the crowd that runs in this process, and the machine.
@@ -14,7 +15,7 @@ impl SelfMonitor {
     /// Reads the state of the machine; call it before the crowd starts.
     #[expect(clippy::new_without_default, reason = "it reads the machine")]
     pub fn new() -> SelfMonitor {
-        SelfMonitor { environment: environment(), before: None, after: None }
+        SelfMonitor { environment: environment(runtime_variables()), before: None, after: None }
     }
 
     /// Snapshots this process when the gate opens and after the last delivery. Call it at once with each event.

@@ -1,6 +1,7 @@
 //! What a server measures of itself, if no parent started it: its use since a gate opened.
 
 use klatch_host::machine::{Snapshot, environment};
+use klatch_platforms::runtime_variables;
 use klatch_record::{Build, Class, Environment, SERVER_SCHEMA_NAME, ServerPart};
 
 /// Measures the server that runs in this process, and the machine.
@@ -14,7 +15,7 @@ impl ServerMonitor {
     /// Reads the state of the machine; call it before the crowds start.
     #[expect(clippy::new_without_default, reason = "it reads the machine")]
     pub fn new() -> ServerMonitor {
-        ServerMonitor { environment: environment(), opened: None }
+        ServerMonitor { environment: environment(runtime_variables()), opened: None }
     }
 
     /// Snapshots this process. Call it at once when a gate opens; `run` is its number.

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use klatch_host::machine::{boot_id, environment};
+use klatch_host::machine::{boot_id, environment, sched_ext};
 use klatch_instruments::{Files, Instruments, Kernel, availability};
-use klatch_platforms::Processes;
+use klatch_platforms::{Processes, runtime_variables};
 use klatch_record::{
-    Audit, CrowdEvent, Environment, FailureKind, Platform, Record, Role, TradeWorkload, WebWorkload, Workload,
+    Audit, CrowdEvent, CrowdInfo, Environment, FailureKind, Platform, Record, Role, TradeWorkload, VmInForce,
+    WebWorkload, Workload,
 };
 use tempfile::TempDir;
 
@@ -54,7 +55,7 @@ impl<'a> Session<'a> {
         processes: &'a Processes,
     ) -> Result<Session<'a>, RunError> {
         let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
-        let environment = environment();
+        let environment = environment(runtime_variables());
         let environment = Environment {
             // The plan's own scheduler is in a field of its own.
             sched_ext: environment.sched_ext.filter(|_| plan.scheduler.is_none()),
@@ -158,6 +159,9 @@ impl<'a> Session<'a> {
         {
             return Err(RunError::NoServer { address: self.platform.address.clone(), detail });
         }
+        let is_ours = self.plan.scheduler.is_some();
+        let now = sched_ext().filter(|_| !is_ours);
+        let scheduler_change = scheduler_change(self.environment.sched_ext.as_deref(), now.as_deref());
         let environment = Environment {
             steal_share_in_run: steal_share,
             others_share_in_run: others_share,
@@ -165,19 +169,22 @@ impl<'a> Session<'a> {
             scheduler: self.scheduler.in_force(),
             ..self.environment.clone()
         };
+        let vm = outputs.iter().find_map(|output| output.vm.clone());
+        let (platform, crowd) = with_vm(&self.platform, &self.crowds[0], vm);
         let run = RunFacts {
             build: &self.plan.build,
-            platform: &self.platform,
+            platform: &platform,
             environment,
             started_at,
             role,
             number,
-            crowd: &self.crowds[0].info,
+            crowd: &crowd,
             workload: &self.workload,
             options: Some(run_options(self.plan)),
             server,
             database,
             servers_ended,
+            scheduler_change,
             observations,
             joining,
         };
@@ -201,6 +208,23 @@ pub(crate) fn workload_for(plan: &Plan, subject: &ResolvedSubject<'_>) -> Worklo
             workload => workload,
         },
     }
+}
+
+/// The change of a scheduler that this Klatch did not load, in words.
+fn scheduler_change(before: Option<&str>, now: Option<&str>) -> Option<String> {
+    let name = |one: Option<&str>| one.unwrap_or("the kernel's own").to_owned();
+    (before != now)
+        .then(|| format!("another program changed the scheduler: {} before, {} now", name(before), name(now)))
+}
+
+/// Platform and crowd with what the virtual machine of the first crowd says of itself. A crowd that reads files is the platform.
+fn with_vm(platform: &Platform, crowd: &CrowdCommand, vm: Option<VmInForce>) -> (Platform, CrowdInfo) {
+    let (mut platform, mut info) = (platform.clone(), crowd.info.clone());
+    let runtime = if crowd.is_platform() { &mut platform.runtime } else { &mut info.runtime };
+    if let Some(runtime) = runtime {
+        runtime.in_force = vm;
+    }
+    (platform, info)
 }
 
 /// Why a crowd could not connect, if that is how it failed.
@@ -228,5 +252,21 @@ fn crowd_part(crowd: &CrowdCommand, output: CrowdOutput) -> CrowdPart<'_> {
         died: output.died,
         usage: output.usage,
         environment: report.map(|report| report.environment),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheduler_that_comes_or_goes_is_named() {
+        let change = |before, now| scheduler_change(before, now).unwrap_or_default();
+        assert_eq!(
+            change(None, Some("lavd")),
+            "another program changed the scheduler: the kernel's own before, lavd now"
+        );
+        assert!(change(Some("lavd"), None).ends_with("lavd before, the kernel's own now"));
+        assert_eq!((change(None, None), change(Some("lavd"), Some("lavd"))), (String::new(), String::new()));
     }
 }

@@ -67,6 +67,7 @@ pub fn shard_record(
         server: None,
         database: None,
         servers_ended: Vec::new(),
+        scheduler_change: None,
         observations: Vec::new(),
         joining: None,
     };

@@ -93,6 +93,9 @@ fn readers(plan: &Plan, platform: &ResolvedPlatform, workload: &Workload) -> Res
         command: program.command.clone(),
         servers: plan.shards,
         start_s: None,
+        io: None,
+        // Its processes start with each run.
+        vm: None,
     };
     let platform = describe_platform(platform, instance);
     Ok(Opened { started: Started::Readers { _program: program }, platform, crowds })
@@ -166,6 +169,8 @@ impl OwnServers {
             command: first.command.clone(),
             servers: self.servers.len() as u32,
             start_s: Some(first.start_time.as_secs_f64()),
+            io: first.io.clone(),
+            vm: first.vm.clone(),
         };
         let database = self.brokerage.as_ref().map(|brokerage| brokerage.database.described.clone());
         Platform { database, ..describe_platform(platform, instance) }

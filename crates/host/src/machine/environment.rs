@@ -1,23 +1,28 @@
 //! The machine that a run used: kernel, CPUs, memory, limits.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use klatch_record::{Environment, Limits};
 use rustix::process::{Resource, getrlimit};
 use rustix::system::uname;
 
 use crate::machine::MachineTime;
+use crate::machine::cpu_model::cpu_model_in;
 use crate::machine::limits::{field, sysctl};
-use crate::machine::settings::{settings, variables};
+use crate::machine::settings::settings;
 
-/// Describes this machine as it is now. Facts that cannot be read are `None`, never guessed.
-pub fn environment() -> Environment {
+/// Describes this machine as it is now. Facts that cannot be read are `None`, never guessed. `variables` are those of this process's environment
+/// that change a runtime.
+pub fn environment(variables: BTreeMap<String, String>) -> Environment {
     let uname = uname();
     Environment {
         kernel: uname.release().to_string_lossy().into_owned(),
         kernel_build: uname.version().to_string_lossy().into_owned(),
         architecture: uname.machine().to_string_lossy().into_owned(),
         distribution: distribution(),
-        cpu_model: cpu_model(),
-        cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
+        cpu_model: cpu_model_in(Path::new("/")),
+        cpus: cpus(),
         memory_bytes: field("/proc/meminfo", "MemTotal:").map(|kib| kib * 1024),
         load_1min: load_1min(),
         steal_share_since_boot: MachineTime::read().map(|time| time.steal_share()),
@@ -26,13 +31,18 @@ pub fn environment() -> Environment {
         cpu_mhz_in_run: None,
         noise: None,
         settings: settings(),
-        variables: variables(),
+        variables,
         sysctls: Default::default(),
         scheduler: None,
         sched_ext: sched_ext(),
         limits: limits(),
         instruments: Vec::new(),
     }
+}
+
+/// CPUs that this process may run on, with the quota of its cgroups; 0 if unknown.
+pub fn cpus() -> u32 {
+    std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32)
 }
 
 /// This machine's name, as `uname -n` prints it.
@@ -45,8 +55,8 @@ pub fn boot_id() -> Option<String> {
     Some(std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
 }
 
-/// The kernel's name for the loaded sched_ext scheduler.
-fn sched_ext() -> Option<String> {
+/// The kernel's name for the sched_ext scheduler in force, whoever loaded it.
+pub fn sched_ext() -> Option<String> {
     let name = std::fs::read_to_string("/sys/kernel/sched_ext/root/ops").ok()?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
@@ -59,14 +69,6 @@ fn limits() -> Limits {
         pid_max: sysctl("kernel.pid_max"),
         max_map_count: sysctl("vm.max_map_count"),
     }
-}
-
-/// The first CPU's name; some architectures do not have one.
-fn cpu_model() -> Option<String> {
-    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
-    let name =
-        text.lines().find_map(|line| line.strip_prefix("model name")?.trim_start().strip_prefix(':'))?;
-    Some(name.trim().to_owned())
 }
 
 fn load_1min() -> Option<f64> {
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn this_machine_is_described() {
-        let environment = environment();
+        let environment = environment([].into());
         let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
         assert_eq!(environment.kernel, release.trim());
         assert!(environment.cpus >= 1 && environment.memory_bytes > Some(1 << 20));

@@ -39,7 +39,7 @@ pub fn counter_file(pid: u32) -> Option<File> {
 }
 
 /// Whether the process has the library of HotSpot in its memory.
-fn maps_jvm(pid: u32) -> bool {
+pub(crate) fn maps_jvm(pid: u32) -> bool {
     let Ok(maps) = File::open(format!("/proc/{pid}/maps")) else { return false };
     let mut lines = BufReader::new(maps).split(b'\n').map_while(Result::ok);
     lines.any(|line| line.ends_with(b"/libjvm.so"))
@@ -123,6 +123,12 @@ impl JvmCounters {
         self.texts.get(name).map(String::as_str)
     }
 
+    /// All texts whose names have this prefix and this suffix, in the order of the names.
+    pub fn texts<'a>(&'a self, prefix: &'a str, suffix: &'a str) -> impl Iterator<Item = &'a str> {
+        let matches = move |name: &str| name.starts_with(prefix) && name.ends_with(suffix);
+        self.texts.iter().filter(move |(name, _)| matches(name)).map(|(_, text)| text.as_str())
+    }
+
     /// Sum of all numbers whose names have this prefix and this suffix.
     pub fn sum(&self, prefix: &str, suffix: &str) -> u64 {
         let matches = |name: &str| name.starts_with(prefix) && name.ends_with(suffix);
@@ -142,8 +148,15 @@ fn text(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// Counters with these numbers and texts.
+    pub(crate) fn counters(numbers: &[(&str, i64)], texts: &[(&str, &str)]) -> JvmCounters {
+        let numbers = numbers.iter().map(|(name, number)| ((*name).to_owned(), *number));
+        let texts = texts.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned()));
+        JvmCounters { numbers: numbers.collect(), texts: texts.collect() }
+    }
 
     /// A counter file with one number and one text.
     fn file() -> Vec<u8> {

@@ -3,8 +3,7 @@
 use std::fs::read_to_string;
 use std::path::{Path, PathBuf};
 
-/// Where control groups are mounted.
-const CGROUP_ROOT: &str = "/sys/fs/cgroup";
+use crate::machine::cgroups::groups_in;
 
 /// Value of a sysctl that is a single number; `name` has dots, as in `vm.max_map_count`.
 ///
@@ -51,24 +50,9 @@ pub fn threads_of_user(uid: u32) -> u64 {
     threads.sum()
 }
 
-/// The control groups with `controller` (`pids`, `memory`) that contain this process, the innermost first.
-///
-/// Handles the unified hierarchy (version 2) and one mount per controller (version 1).
+/// The control groups with `controller` (`pids`, `memory`) that contain this process, the innermost first, of either version.
 pub fn control_groups(controller: &str) -> Vec<PathBuf> {
-    let text = read_to_string("/proc/self/cgroup").unwrap_or_default();
-    let mut groups = Vec::new();
-    for line in text.lines() {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (Some(controllers), Some(path)) = (fields.next(), fields.next()) else { continue };
-        let mount = match controllers {
-            "" => PathBuf::from(CGROUP_ROOT),
-            list if list.split(',').any(|one| one == controller) => Path::new(CGROUP_ROOT).join(list),
-            _ => continue,
-        };
-        let own = mount.join(path.trim_start_matches('/'));
-        groups.extend(own.ancestors().take_while(|group| group.starts_with(&mount)).map(Path::to_owned));
-    }
-    groups
+    groups_in(Path::new("/"), controller).map(|groups| groups.folders).unwrap_or_default()
 }
 
 /// The number that follows `name` on its line of a file such as `/proc/meminfo`.

@@ -1,8 +1,11 @@
 //! Facts about this computer and its processes, read from `/proc`, `/sys` and the kernel's clocks.
 
+mod cgroups;
 mod cpu_clock;
 mod cpu_frequency;
+mod cpu_model;
 mod environment;
+mod file_system;
 mod gc;
 mod jvm_counters;
 pub mod limits;
@@ -12,13 +15,16 @@ mod process_identity;
 mod process_tree;
 mod settings;
 mod snapshot;
+mod vm_in_force;
 
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
-pub use environment::{boot_id, environment, host_name};
+pub use environment::{boot_id, cpus, environment, host_name, sched_ext};
+pub use file_system::{file_system, is_volatile};
 pub use jvm_counters::{JvmCounters, counter_bytes, counter_file, counter_offset};
 pub use machine_time::MachineTime;
 pub use proc_files::{ProcessStat, ProcessStatus, thread_ids};
 pub use process_identity::ProcessIdentity;
 pub use process_tree::process_tree;
 pub use snapshot::{Snapshot, SnapshotError};
+pub use vm_in_force::{hotspot_process, vm_in_force};

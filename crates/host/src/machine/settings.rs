@@ -1,35 +1,47 @@
-//! What the kernel and the machine are set to, and the variables that change a runtime.
+//! What the kernel and the machine are set to, and what limits this process.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+
+use crate::machine::cgroups::limits_in;
+use crate::machine::file_system::file_system;
 
 /// How the value stands in its file.
 enum Form {
     /// The whole file.
     Whole,
-    /// The word in brackets: `always [madvise] never`.
+    /// The word in brackets: `always [madvise] never`, `none voluntary (full)`.
     Bracketed,
+    /// A field of `/proc/self/stat`, numbered as in proc(5).
+    Stat(usize),
+    /// The whole file of each CPU, below its folder in `sys/devices/system/cpu`: all values that there are.
+    EachCpu,
+    /// What follows a word.
+    After(&'static str),
     /// After `microcode :` in the first block of `/proc/cpuinfo`, and the like.
     Field(&'static str),
 }
 
-use Form::{Bracketed, Field, Whole};
+use Form::{After, Bracketed, EachCpu, Field, Stat, Whole};
 
 /// Name in records, file, and form. A sysctl has its own name.
-const SETTINGS: [(&str, &str, Form); 25] = [
+const SETTINGS: [(&str, &str, Form); 28] = [
     ("boost", "sys/devices/system/cpu/cpufreq/boost", Whole),
     ("clock_source", "sys/devices/system/clocksource/clocksource0/current_clocksource", Whole),
     ("command_line", "proc/cmdline", Whole),
-    ("cpu_driver", "sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", Whole),
+    ("cpu_driver", "cpufreq/scaling_driver", EachCpu),
     ("cpu_implementer", "proc/cpuinfo", Field("CPU implementer")),
     ("cpu_part", "proc/cpuinfo", Field("CPU part")),
-    ("governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", Whole),
+    ("governor", "cpufreq/scaling_governor", EachCpu),
     ("isolated_cpus", "sys/devices/system/cpu/isolated", Whole),
     ("microcode", "proc/cpuinfo", Field("microcode")),
     ("no_turbo", "sys/devices/system/cpu/intel_pstate/no_turbo", Whole),
+    ("own_autogroup_nice", "proc/self/autogroup", After("nice ")),
     ("own_cpus", "proc/self/status", Field("Cpus_allowed_list")),
+    ("own_nice", "proc/self/stat", Stat(19)),
     ("preemption", "sys/kernel/debug/sched/preempt", Bracketed),
     ("product", "sys/class/dmi/id/product_name", Whole),
+    ("realtime", "sys/kernel/realtime", Whole),
     ("smt", "sys/devices/system/cpu/smt/control", Whole),
     ("transparent_huge_pages", "sys/kernel/mm/transparent_hugepage/enabled", Bracketed),
     ("kernel.numa_balancing", "proc/sys/kernel/numa_balancing", Whole),
@@ -44,15 +56,22 @@ const SETTINGS: [(&str, &str, Form); 25] = [
     ("vm.overcommit_memory", "proc/sys/vm/overcommit_memory", Whole),
 ];
 
-/// Files of a cgroup of version 2 that limit what is in it.
-const CGROUP_LIMITS: [&str; 4] = ["cpu.max", "cpuset.cpus.effective", "memory.max", "pids.max"];
+/// The kernel's names for the scheduling policies, by number. A number has no name.
+const POLICIES: [&str; 8] = ["other", "fifo", "rr", "batch", "", "idle", "deadline", "ext"];
+
+/// The number of the field of `/proc/self/stat` with the policy, and of that with the priority of a real-time policy.
+const POLICY: [usize; 2] = [41, 40];
 
 /// Longest value. A command line of the kernel has at most 4,096 bytes.
 const LENGTH_MAX: usize = 4096;
 
 /// All settings that this machine has, by name. What cannot be read, or is not there, is absent.
 pub(crate) fn settings() -> BTreeMap<String, String> {
-    settings_in(Path::new("/"))
+    let mut all = settings_in(Path::new("/"));
+    // Servers have their files and databases there.
+    let temporary = file_system(&std::env::temp_dir());
+    all.extend(temporary.map(|name| ("temporary_file_system".to_owned(), name)));
+    all
 }
 
 fn settings_in(root: &Path) -> BTreeMap<String, String> {
@@ -65,27 +84,32 @@ fn settings_in(root: &Path) -> BTreeMap<String, String> {
         );
     };
     for (name, file, form) in &SETTINGS {
-        add((*name).to_owned(), read(file).and_then(|text| value_in(&text, form)));
+        let value = match form {
+            EachCpu => each_cpu(root, file),
+            form => read(file).and_then(|text| value_in(&text, form)),
+        };
+        add((*name).to_owned(), value);
     }
     let vulnerabilities = std::fs::read_dir(root.join("sys/devices/system/cpu/vulnerabilities"));
     for entry in vulnerabilities.into_iter().flatten().flatten() {
         let what = std::fs::read_to_string(entry.path()).ok().filter(|text| text.trim() != "Not affected");
         add(format!("vulnerability.{}", entry.file_name().to_string_lossy()), what);
     }
-    if let Some(own) = read("proc/self/cgroup").as_deref().and_then(own_cgroup) {
-        for limit in CGROUP_LIMITS {
-            // `max` is no limit, and every cgroup but the root says that.
-            let value = read(&format!("sys/fs/cgroup/{own}/{limit}")).filter(|text| !text.starts_with("max"));
-            add(format!("cgroup.{limit}"), value);
-        }
+    for (name, value) in limits_in(root) {
+        add(name.to_owned(), Some(value));
     }
+    add("own_policy".to_owned(), read("proc/self/stat").and_then(|stat| policy(&stat)));
+    add("virtualisation".to_owned(), virtualisation(&read));
+    add("container".to_owned(), container(root));
     all
 }
 
 fn value_in(text: &str, form: &Form) -> Option<String> {
     match form {
-        Whole => Some(text.to_owned()),
-        Bracketed => Some(text.split_once('[')?.1.split_once(']')?.0.to_owned()),
+        Whole | EachCpu => Some(text.to_owned()),
+        Bracketed => Some(text.split_once(['[', '('])?.1.split_once([']', ')'])?.0.to_owned()),
+        Stat(number) => stat_field(text, *number).map(str::to_owned),
+        After(word) => Some(text.split_once(word)?.1.to_owned()),
         Field(name) => text.lines().find_map(|line| {
             let (key, value) = line.split_once(':')?;
             (key.trim() == *name).then(|| value.to_owned())
@@ -93,32 +117,53 @@ fn value_in(text: &str, form: &Form) -> Option<String> {
     }
 }
 
-/// The path of this process's cgroup of version 2, without the leading slash. In a container it is relative to what is mounted there.
-fn own_cgroup(text: &str) -> Option<&str> {
-    text.lines().find_map(|line| line.strip_prefix("0::/"))
+/// The values of a file of each CPU, each once.
+fn each_cpu(root: &Path, file: &str) -> Option<String> {
+    let is_cpu = |name: &str| name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok());
+    let folders = std::fs::read_dir(root.join("sys/devices/system/cpu")).ok()?.flatten();
+    let cpus = folders.filter(|entry| entry.file_name().to_str().is_some_and(is_cpu));
+    let values = cpus.filter_map(|cpu| std::fs::read_to_string(cpu.path().join(file)).ok());
+    let values: BTreeSet<String> = values.map(|value| value.trim().to_owned()).collect();
+    Some(values.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// Variables that change how a runtime or the C library works, for every runtime that Klatch starts. Those of Java are with its runtime.
-const VARIABLES: [&str; 10] = [
-    "GLIBC_TUNABLES",
-    "GODEBUG",
-    "GOGC",
-    "GOMAXPROCS",
-    "GOMEMLIMIT",
-    "LD_LIBRARY_PATH",
-    "LD_PRELOAD",
-    "NODE_OPTIONS",
-    "TOKIO_WORKER_THREADS",
-    "UV_THREADPOOL_SIZE",
-];
+/// A field of the text of a process's `stat`; the name in parentheses may contain anything.
+fn stat_field(text: &str, number: usize) -> Option<&str> {
+    text.rsplit_once(')')?.1.split_ascii_whitespace().nth(number.checked_sub(3)?)
+}
 
-/// The variables of this process's environment that servers and crowds inherit and obey, by name.
-pub(crate) fn variables() -> BTreeMap<String, String> {
-    let is_known = |name: &str| VARIABLES.contains(&name) || name.starts_with("MALLOC_");
-    let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-        Some((name.into_string().ok()?, value.to_string_lossy().into_owned()))
-    };
-    std::env::vars_os().filter_map(text).filter(|(name, value)| is_known(name) && !value.is_empty()).collect()
+/// The scheduling policy, with its priority if it is one of real time.
+fn policy(stat: &str) -> Option<String> {
+    let [policy, priority] = POLICY.map(|number| stat_field(stat, number));
+    let policy = policy?;
+    let name =
+        policy.parse::<usize>().ok().and_then(|number| POLICIES.get(number)).filter(|name| !name.is_empty());
+    let name = name.map_or_else(|| policy.to_owned(), |name| (*name).to_owned());
+    Some(match priority {
+        Some(priority) if priority != "0" => format!("{name}:{priority}"),
+        _ => name,
+    })
+}
+
+/// What this machine is a guest of; absent if nothing says so.
+fn virtualisation(read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    // Xen and device trees say so without a flag of the CPU.
+    let certain = ["sys/hypervisor/type", "proc/device-tree/hypervisor/compatible"];
+    if let Some(name) = certain.iter().find_map(|file| read(file)) {
+        return Some(name.replace('\0', " "));
+    }
+    let cpuinfo = read("proc/cpuinfo")?;
+    let is_guest = cpuinfo.lines().filter_map(|line| line.split_once(':')).any(|(key, flags)| {
+        key.trim() == "flags" && flags.split_whitespace().any(|flag| flag == "hypervisor")
+    });
+    is_guest.then(|| read("sys/class/dmi/id/sys_vendor").unwrap_or_else(|| "a hypervisor".to_owned()))
+}
+
+/// The program that made the container in which this process is; absent if nothing says so.
+fn container(root: &Path) -> Option<String> {
+    let marks = [(".dockerenv", "docker"), ("run/.containerenv", "podman")];
+    let marked = marks.iter().find(|(file, _)| root.join(file).exists()).map(|(_, name)| (*name).to_owned());
+    std::fs::read_to_string(root.join("run/systemd/container")).ok().or(marked)
 }
 
 #[cfg(test)]
@@ -145,10 +190,14 @@ mod tests {
             ("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n"),
             ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
             ("sys/devices/system/cpu/isolated", "\n"),
+            ("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n"),
+            ("sys/devices/system/cpu/cpu7/cpufreq/scaling_governor", "performance\n"),
+            ("sys/devices/system/cpu/cpu8/cpufreq/scaling_governor", "powersave\n"),
             ("sys/devices/system/cpu/vulnerabilities/l1tf", "Not affected\n"),
             ("sys/devices/system/cpu/vulnerabilities/retbleed", "Mitigation: untrained return thunk\n"),
         ]);
         let wanted = [
+            ("governor", "performance, powersave"),
             ("microcode", "0xa0011d5"),
             ("net.ipv4.tcp_rmem", "4096 131072 6291456"),
             ("transparent_huge_pages", "madvise"),
@@ -158,19 +207,47 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_a_cgroup_are_recorded_where_there_are_some() {
+    fn what_limits_this_process_is_recorded() {
+        let stat = |nice: i32, priority: u32, policy: u32| {
+            let before: Vec<String> = (3..19).map(|number| number.to_string()).collect();
+            let between: Vec<String> = (20..40).map(|number| number.to_string()).collect();
+            format!("7 (a b) c) {} {nice} {} {priority} {policy} 0\n", before.join(" "), between.join(" "))
+        };
         let all = machine(&[
+            ("proc/self/stat", &stat(-5, 10, 1)),
+            ("proc/self/autogroup", "/autogroup-7 nice 3\n"),
             ("proc/self/cgroup", "0::/a.slice/b\n"),
-            ("sys/fs/cgroup/a.slice/b/cpu.max", "150000 100000\n"),
-            ("sys/fs/cgroup/a.slice/b/memory.max", "max\n"),
+            ("sys/fs/cgroup/a.slice/cpu.max", "150000 100000\n"),
+            ("sys/kernel/debug/sched/preempt", "none voluntary (full) lazy \n"),
         ]);
-        assert_eq!(all, [("cgroup.cpu.max".to_owned(), "150000 100000".to_owned())].into());
+        let wanted = [
+            ("cgroup.cpus", "1.5"),
+            ("own_autogroup_nice", "3"),
+            ("own_nice", "-5"),
+            ("own_policy", "fifo:10"),
+            ("preemption", "full"),
+        ];
+        assert_eq!(all, wanted.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
+        assert_eq!(machine(&[("proc/self/stat", &stat(0, 0, 0))])["own_policy"], "other");
+    }
+
+    #[test]
+    fn a_guest_and_a_container_say_what_they_are_in() {
+        let guest = "processor\t: 0\nflags\t\t: fpu hypervisor sse\n";
+        let all = machine(&[("proc/cpuinfo", guest), (".dockerenv", "")]);
+        assert_eq!((all["virtualisation"].as_str(), all["container"].as_str()), ("a hypervisor", "docker"));
+        let named = machine(&[("proc/cpuinfo", guest), ("sys/class/dmi/id/sys_vendor", "QEMU\n")]);
+        assert_eq!(named["virtualisation"], "QEMU");
+        let metal = machine(&[
+            ("proc/cpuinfo", "flags\t\t: fpu sse\n"),
+            ("sys/class/dmi/id/sys_vendor", "Dell Inc.\n"),
+        ]);
+        assert_eq!(metal.get("virtualisation"), None);
     }
 
     #[test]
     fn names_are_given_once_and_in_order() {
         let names = SETTINGS.map(|(name, ..)| name);
         assert!(names.iter().all(|name| names.iter().filter(|other| *other == name).count() == 1));
-        assert!(VARIABLES.is_sorted());
     }
 }

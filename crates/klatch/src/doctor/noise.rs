@@ -16,7 +16,7 @@ const STEAL_MAX: f64 = 0.01;
 const GOVERNOR: &str = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
 pub(super) fn findings() -> Vec<Finding> {
-    let machine = environment();
+    let machine = environment([].into());
     let load = machine.load_1min.map(|load| {
         let state = format!("{load:.2} over the last minute");
         judged("load average", state, load <= LOAD_MAX, "stop other programs; top shows them")

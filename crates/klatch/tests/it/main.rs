@@ -18,6 +18,7 @@ mod faults;
 mod files;
 mod gate;
 mod hostile;
+mod in_force;
 mod instruments;
 mod knobs;
 mod least_privilege_as_root;

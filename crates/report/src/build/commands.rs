@@ -1,6 +1,7 @@
 //! Command lines that repeat a measurement.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use klatch_record::{Record, RemoteOptions, RunOptions, Runtime, StudyResult, TradeWorkload, Workload};
@@ -59,7 +60,7 @@ pub fn run_again(record: &Record) -> Option<Vec<String>> {
     // Runs of duets end in a pause.
     let options = record.options.as_ref().filter(|_| !record.checks.finished)?;
     let runtime = platform.runtime.as_ref().or(crowd.runtime.as_ref());
-    let mut words = variables(runtime);
+    let mut words = variables(runtime, &environment.variables);
     words.extend(["klatch", "run"].map(str::to_owned));
     let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
     match &options.target {
@@ -83,9 +84,9 @@ pub fn run_again(record: &Record) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// `env` and the variables with options for the Java that ran; nothing without such variables.
-fn variables(runtime: Option<&Runtime>) -> Vec<String> {
-    let variables = runtime.iter().flat_map(|runtime| &runtime.environment);
+/// `env` and the variables that changed what ran: those of the Java, and those of other runtimes. Nothing without such variables.
+fn variables(runtime: Option<&Runtime>, others: &BTreeMap<String, String>) -> Vec<String> {
+    let variables = runtime.iter().flat_map(|runtime| &runtime.environment).chain(others);
     let mut words: Vec<String> = variables.map(|(name, value)| format!("{name}={value}")).collect();
     if !words.is_empty() {
         words.insert(0, "env".to_owned());

@@ -6,12 +6,14 @@ mod few_trials;
 mod frequency;
 mod gc;
 mod littles_law;
+mod not_durable;
 mod outlier;
 mod pool_wait;
 mod single_start;
 mod too_short;
 mod trend;
 mod unoptimised;
+mod unverified;
 
 use klatch_record::{Record, Warning, WarningKind};
 
@@ -21,9 +23,11 @@ pub use single_start::describe_noise;
 pub(crate) fn run_warnings(record: &Record) -> Vec<Warning> {
     let all = [
         unoptimised::guard(record),
+        unverified::guard(record),
         crowd_limit::guard(record),
         gc::guard(record),
         pool_wait::guard(record),
+        not_durable::guard(record),
         too_short::guard(record),
     ];
     all.into_iter().flatten().collect()

@@ -31,11 +31,67 @@ pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
         side.iter().map(|record| describe_workload(&record.workload)).collect()
     });
     let values = workloads.each_ref().map(|side| side.iter().map(|text| Some(text.as_str())).collect());
-    let workload = sentence("workloads", &values);
+    let workload = sentence("workloads", &values, "none");
     let headings = |side: &[Record]| -> BTreeSet<String> { side.iter().map(describe_platform).collect() };
     let is_same = workload.is_none() && headings(a) == headings(b);
-    let of_conditions = of_conditions(&[a, b].map(|side| side.iter().map(conditions).collect()), is_same);
-    workload.into_iter().chain(of_conditions).collect()
+    let sides: [Side; 2] = [a, b].map(|side| side.iter().map(conditions).collect());
+    workload.into_iter().chain(of_conditions(&sides, is_same)).chain(unknown(&sides)).collect()
+}
+
+/// Conditions that a side has once: what ran, and on what. Others, such as the seed or a time limit, may change within a series.
+const OF_ONE_SIDE: [&str; 5] = ["platform.", "crowd.", "klatch.", "environment.", "shards[].environment."];
+
+/// A condition that the records of one side must share and do not, with its values; `None` if there is none.
+pub(crate) fn mixture(records: &[Record]) -> Option<String> {
+    let side: Side = records.iter().map(conditions).collect();
+    let all: BTreeSet<&Condition> = side.iter().flat_map(BTreeMap::keys).collect();
+    all.into_iter().find_map(|condition| {
+        let path = condition.path();
+        // A command has folders and ports of one start.
+        let is_shared = OF_ONE_SIDE.iter().any(|start| path.starts_with(start)) && !path.ends_with("command");
+        let values: Values<'_> = side.iter().map(|one| one.get(condition).map(String::as_str)).collect();
+        (is_shared && values.len() > 1).then(|| {
+            let absent = absent_word(path);
+            let texts: Vec<&str> = values.iter().map(|value| value.unwrap_or(absent)).collect();
+            format!("{}: {}", condition.name(), texts.join(" and "))
+        })
+    })
+}
+
+/// What the absence of a condition means.
+fn absent_word(path: &str) -> &'static str {
+    match path {
+        "options.subprotocol" => "default",
+        "platform.transport" => "plain",
+        path if is_unknown_without(path) => "unknown",
+        _ => "none",
+    }
+}
+
+/// Facts that every machine and program has. Two records without one do not have the same.
+const FACTS: [&str; 5] = [
+    "klatch.commit",
+    "klatch.profile",
+    "environment.cpu_model",
+    "environment.memory_bytes",
+    "environment.distribution",
+];
+
+fn is_unknown_without(path: &str) -> bool {
+    FACTS.contains(&path) || path.starts_with("environment.settings.") || path.contains(".in_force.")
+}
+
+/// The facts that no record of the two sides has, as one sentence.
+fn unknown(sides: &[Side; 2]) -> Option<String> {
+    let known: BTreeSet<&str> =
+        sides.iter().flatten().flat_map(BTreeMap::keys).map(Condition::path).collect();
+    let unknown: Vec<String> = FACTS
+        .into_iter()
+        .filter(|fact| !known.contains(fact))
+        .map(|fact| Condition::at(fact).name())
+        .collect();
+    (!unknown.is_empty())
+        .then(|| format!("unknown on both sides, so they may differ: {}", unknown.join(", ")))
 }
 
 /// An option that every record with options has.
@@ -90,6 +146,12 @@ fn is_known(path: &str, values: &BTreeMap<&str, [Values<'_>; 2]>) -> bool {
         | "options.target" => differs("platform.name"),
         "platform.runtime.options" => differs("platform.knobs") || only_one_has("platform.runtime.version"),
         "platform.runtime.environment" => only_one_has("platform.runtime.version"),
+        path if path.starts_with("platform.runtime.in_force.") => {
+            only_one_has("platform.runtime.version") || follows_from("platform.", differs)
+        }
+        path if path.starts_with("crowd.runtime.in_force.") => {
+            differs("crowd.kind") || follows_from("crowd.", differs)
+        }
         "crowd.runtime.options" => differs("crowd.kind") || differs("crowd.knobs"),
         path if path.starts_with("crowd.runtime.") => differs("crowd.kind"),
         path if path.starts_with("observations[].support.") => differs("options.instruments"),
@@ -98,12 +160,18 @@ fn is_known(path: &str, values: &BTreeMap<&str, [Values<'_>; 2]>) -> bool {
     }
 }
 
+/// Whether a difference between the virtual machines of a side has a cause that is compared itself.
+fn follows_from(side: &str, differs: impl Fn(&str) -> bool) -> bool {
+    let causes = ["knobs", "runtime.version", "runtime.path", "runtime.options", "runtime.environment"];
+    causes.iter().any(|cause| differs(&format!("{side}{cause}")))
+}
+
 /// The sentence about a condition; `None` if it is equal in all records.
 fn about(condition: &Condition, values: &[Values<'_>; 2]) -> Option<String> {
     match condition.path() {
         // A series may have several seeds.
         "options.seed" if values[0] == values[1] => None,
-        "platform.class" if values[0] != values[1] => Some(sentence("classes", values)?.replacen(
+        "platform.class" if values[0] != values[1] => Some(sentence("classes", values, "none")?.replacen(
             "differ",
             "differ, so the scores are not comparable",
             1,
@@ -118,17 +186,13 @@ fn about(condition: &Condition, values: &[Values<'_>; 2]) -> Option<String> {
         path if path.ends_with("command") || path.ends_with("options") => {
             sentence_of_words(&condition.name(), values)
         }
-        _ => sentence(&condition.name(), values),
+        path => sentence(&condition.name(), values, absent_word(path)),
     }
 }
 
 /// `kernels differ: A 6.1; B 6.2`, or `A mixes kernels: 6.1 and 6.2; B 6.1`; `None` if all values are equal.
-fn sentence(name: &str, values: &[Values<'_>; 2]) -> Option<String> {
-    let absent = match name {
-        "subprotocols" => "default",
-        "transports" => "plain",
-        _ => "none",
-    };
+/// `absent` stands for no value.
+fn sentence(name: &str, values: &[Values<'_>; 2], absent: &str) -> Option<String> {
     let [a, b] = values.each_ref().map(|values| {
         let texts: Vec<&str> = values.iter().map(|value| value.unwrap_or(absent)).collect();
         texts.join(" and ")
@@ -158,7 +222,7 @@ fn sentence_of_words(name: &str, values: &[Values<'_>; 2]) -> Option<String> {
         values.iter().map(|value| Some(value.as_str()).filter(|value| !value.is_empty())).collect()
     });
     // The same words in another order stay whole.
-    sentence(name, &texts).or_else(|| sentence(name, values))
+    sentence(name, &texts, "none").or_else(|| sentence(name, values, "none"))
 }
 
 #[cfg(test)]
@@ -180,6 +244,7 @@ mod tests {
             path: "/usr/bin/java".into(),
             options: vec!["-Xmx1g".into(), "-XX:+UseSerialGC".into()],
             environment: [].into(),
+            in_force: None,
         };
         record.platform.command = Some(vec!["java".into(), "serve".into()]);
         record.platform.runtime = Some(runtime.clone());
@@ -302,16 +367,17 @@ mod tests {
         (
             |record| {
                 let (name, version) = ("postgresql".into(), Some("15".into()));
-                record.platform.database = Some(Database { name, version, durable: false });
+                record.platform.database =
+                    Some(Database { name, version, durable: false, file_system: None });
             },
             "versions of the database differ: A none; B 15",
         ),
-        (|record| record.klatch.commit = Some("abc".into()), "commits of Klatch differ: A none; B abc"),
+        (|record| record.klatch.commit = Some("abc".into()), "commits of Klatch differ: A c0ffee; B abc"),
         (|record| record.environment.kernel = "7".into(), "kernels differ: A 6; B 7"),
         (|record| record.environment.cpus = 8, "numbers of CPUs differ: A 2; B 8"),
         (
             |record| record.environment.memory_bytes = Some(16_000_000_000),
-            "memory sizes differ: A none; B 16.0 GB",
+            "memory sizes differ: A 8.0 GB; B 16.0 GB",
         ),
         (
             |record| record.platform.command.as_mut().unwrap().push("--queue=9".into()),
@@ -373,6 +439,20 @@ mod tests {
         assert_eq!(
             differences(&[java()], &[other]),
             ["Java variables of the server differ: A none; B JDK_JAVA_OPTIONS=-Xint"]
+        );
+    }
+
+    #[test]
+    fn what_no_record_knows_may_differ() {
+        let mut unknown = java();
+        (unknown.environment.cpu_model, unknown.klatch.commit) = (None, None);
+        assert_eq!(
+            differences(&[unknown.clone()], &[unknown.clone()]),
+            ["unknown on both sides, so they may differ: commits of Klatch, CPU models"]
+        );
+        assert_eq!(
+            differences(&[java()], &[unknown]),
+            ["commits of Klatch differ: A c0ffee; B unknown", "CPU models differ: A a CPU; B unknown"]
         );
     }
 

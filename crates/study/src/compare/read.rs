@@ -1,11 +1,12 @@
 //! Reads the records of a side from files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use klatch_record::{Record, ResultKind, Role, SCHEMA_NAME, Status, StudyResult};
 use thiserror::Error;
 
-use crate::compare::differences::{describe_platform, describe_workload};
+use crate::compare::differences::{describe_platform, describe_workload, mixture};
 
 /// Why two sides cannot be compared.
 #[derive(Debug, Error)]
@@ -44,6 +45,22 @@ pub enum CompareError {
         /// Platform and workload of another record.
         other: String,
     },
+    /// The records of a folder were made under different conditions.
+    #[error("{path} holds runs under different conditions, {what}; name one folder or cell of it", path = path.display())]
+    MixedConditions {
+        /// The folder of the side.
+        path: PathBuf,
+        /// What differs, with its values.
+        what: String,
+    },
+    /// A record is there twice, so it would count twice.
+    #[error("{one} and {other} are the same record; remove the copy", one = one.display(), other = other.display())]
+    Twice {
+        /// Path of one.
+        one: PathBuf,
+        /// Path of the other.
+        other: PathBuf,
+    },
     /// The two studies share no cell.
     #[error("the two studies have no cell in common: {a}; and {b}; name one cell of each")]
     NoCommonCell {
@@ -74,6 +91,8 @@ pub enum CompareError {
 pub(crate) struct Read {
     pub(crate) path: PathBuf,
     pub(crate) records: Vec<Record>,
+    /// The file of each record.
+    pub(crate) files: Vec<PathBuf>,
     /// The folder of each record; one folder is one start of the server.
     pub(crate) folders: Vec<PathBuf>,
     pub(crate) caveats: Vec<String>,
@@ -128,9 +147,28 @@ pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
             other: describe(other),
         });
     }
+    if let Some(what) = mixture(&records) {
+        return Err(CompareError::MixedConditions { path: path.to_owned(), what });
+    }
+    refuse_copies(records.iter().zip(&files))?;
     let folder = |file: &PathBuf| file.parent().unwrap_or(Path::new(".")).to_owned();
     let folders = files.iter().map(folder).collect();
-    Ok(Read { path: path.to_owned(), folders, records, caveats, first_trials: first_trials(path) })
+    Ok(Read { path: path.to_owned(), files, folders, records, caveats, first_trials: first_trials(path) })
+}
+
+/// Refuses records of which two are equal: no two runs begin at the same time with the same result.
+pub(crate) fn refuse_copies<'a>(
+    records: impl Iterator<Item = (&'a Record, &'a PathBuf)>,
+) -> Result<(), CompareError> {
+    let mut seen: BTreeMap<&str, Vec<(&Record, &PathBuf)>> = BTreeMap::new();
+    for (record, file) in records {
+        let alike = seen.entry(record.started_at.as_str()).or_default();
+        if let Some((_, other)) = alike.iter().find(|(other, _)| *other == record) {
+            return Err(CompareError::Twice { one: (*other).clone(), other: file.clone() });
+        }
+        alike.push((record, file));
+    }
+    Ok(())
 }
 
 /// Refuses the results of a study that was simulated or emulated.

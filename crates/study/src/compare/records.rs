@@ -11,7 +11,7 @@ use klatch_stats::Design;
 use crate::compare::differences::{describe_platform, differences};
 use crate::compare::metrics::{compare_metric, compared_metrics};
 use crate::compare::pairing::{Pairing, pair};
-use crate::compare::read::{CompareError, Read, cells, read, require_measured};
+use crate::compare::read::{CompareError, Read, cells, read, refuse_copies, require_measured};
 use crate::compare::terms::Terms;
 use crate::compare::values::values_by_start;
 
@@ -73,6 +73,7 @@ fn compare_records(
     b: &Read,
     terms: Terms,
 ) -> Result<Comparison, CompareError> {
+    refuse_copies(a.records.iter().zip(&a.files).chain(b.records.iter().zip(&b.files)))?;
     let mut caveats: Vec<String> = a.caveats.iter().chain(&b.caveats).cloned().collect();
     caveats.extend(differences(&a.records, &b.records));
     let (a_starts, b_starts) = (values_by_start(a), values_by_start(b));

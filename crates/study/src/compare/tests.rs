@@ -16,7 +16,16 @@ fn put(out: &TempDir, path: &str, record: &Record) {
 
 /// A study of cells a and b in turn; both drift by a fifth from block to block, and b is 5 % faster.
 fn study() -> TempDir {
+    study_of("2026")
+}
+
+/// The same in this year.
+fn study_of(year: &str) -> TempDir {
     let out = tempfile::tempdir().unwrap();
+    let record = |number, minute, score| {
+        let record = record(number, minute, score);
+        Record { started_at: record.started_at.replace("2026", year), ..record }
+    };
     for block in 1..=5 {
         let drift = 1.2_f64.powi(block as i32);
         // Without this wobble the ratios would not scatter.
@@ -108,7 +117,7 @@ fn sides_measured_one_after_the_other_are_not_paired() {
 
 #[test]
 fn every_common_cell_of_two_studies_is_compared() {
-    let (old, new) = (study(), study());
+    let (old, new) = (study(), study_of("2027"));
     put(&new, "s/cells/c/block-1/trial-1.json", &record(1, 1, 1.0));
     let all = compare(&old.path().join("s"), &new.path().join("s"), TERMS).unwrap();
     let cells: Vec<_> = all.iter().filter_map(|one| one.cell.as_deref()).collect();
@@ -162,6 +171,36 @@ fn sides_that_cannot_be_compared_give_an_error() {
         let error = fails(&out, "s/cells/a", b);
         assert!(error.contains(message), "{message:?} is not in {error:?}");
     }
+}
+
+#[test]
+fn a_copy_of_a_record_is_refused_on_one_side_and_on_both() {
+    let out = study();
+    let copy = |from: &str, to: &str| {
+        let to = out.path().join(to);
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(out.path().join(from), to).unwrap();
+    };
+    copy("s/cells/b/block-2/trial-1.json", "c/block-9/trial-1.json");
+    let error = fails(&out, "s/cells/b", "c");
+    assert!(
+        error.contains("s/cells/b/block-2/trial-1.json and ") && error.contains("c/block-9/trial-1.json"),
+        "{error}"
+    );
+    assert!(error.ends_with(" are the same record; remove the copy"), "{error}");
+    copy("s/cells/b/block-2/trial-1.json", "s/cells/b/block-2/trial-1 (copy).json");
+    assert!(fails(&out, "s/cells/a", "s/cells/b").ends_with("are the same record; remove the copy"));
+}
+
+#[test]
+fn a_side_of_several_machines_is_refused() {
+    let out = study();
+    let mut other = record(6, 50, 1_000.0);
+    other.environment.settings.insert("governor".to_owned(), "powersave".to_owned());
+    put(&out, "s/cells/b/block-6/trial-1.json", &other);
+    let error = fails(&out, "s/cells/a", "s/cells/b");
+    let words = "s/cells/b holds runs under different conditions, values of the machine's governor: unknown and powersave; name";
+    assert!(error.contains(words), "{error}");
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl<E: Executor> FloorProbe<E> {
             let verdicts = study.cells.iter().map(|cell| format!("{}: {}", cell.id, cell.verdict));
             return Err(FloorError { verdicts: verdicts.collect::<Vec<_>>().join("; ") });
         }
-        let environment = environment();
+        let environment = environment([].into());
         Ok(FloorResult {
             schema: FLOOR_SCHEMA_NAME.to_owned(),
             started_at: self.started_at,

@@ -39,6 +39,9 @@ final class Models {
     for (String knob : knobs) {
       if (given.has(knob) && !model.knobs().contains(knob)) {
         String owners = names(candidate -> candidate.knobs().contains(knob), " and ");
+        if (owners.isEmpty()) {
+          throw new StartupException.Usage("no model of this jar has --" + knob + "; netty has");
+        }
         String belongs = " belongs to the model" + (owners.contains(" ") ? "s " : " ");
         throw new StartupException.Usage("--" + knob + belongs + owners);
       }

@@ -9,8 +9,9 @@ final class ReadyLine {
    *
    * @param model name of the model or server
    * @param kind the class of the server; null for a workload without classes
+   * @param io the mechanism with which it waits for its connections; null without a choice
    */
-  static void print(boolean json, String host, int port, String model, String kind) {
+  static void print(boolean json, String host, int port, String model, String kind, String io) {
     long pid = ProcessHandle.current().pid();
     if (!json) {
       String what = kind == null ? model : model + " (" + kind + ")";
@@ -27,6 +28,9 @@ final class ReadyLine {
             .put("model", model);
     if (kind != null) {
       line.put("class", kind);
+    }
+    if (io != null) {
+      line.put("io", io);
     }
     System.out.println(line.put("version", Version.get()).put("runtime", runtime));
   }

@@ -7,6 +7,7 @@ import org.klatch.exchange.web.Responder;
 import org.klatch.exchange.web.Site;
 import org.klatch.exchange.web.SiteOptions;
 import org.klatch.server.Model;
+import org.klatch.server.OptionRefused;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.service.Service;
@@ -62,7 +63,7 @@ final class ServeCommand {
         Responder responder =
             workload.isApplication() ? applications.open(workload.name()) : new Site(siteOptions);
         Server server = webServers.listen(options.host(), options.port(), responder);
-        ReadyLine.print(json, options.host(), server.port(), webServers.name(), null);
+        ReadyLine.print(json, options.host(), server.port(), webServers.name(), null, null);
         server.run();
         return 0;
       }
@@ -70,7 +71,7 @@ final class ServeCommand {
         throw new StartupException.Usage("workload " + workload.name() + " needs --server");
       }
       Model model = models.find(name);
-      models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce");
+      models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce", "io");
       Service lines = workload.service(siteOptions);
       Service service = lines;
       if (!model.hasWebSocket()) {
@@ -82,8 +83,10 @@ final class ServeCommand {
       }
       Server server = model.listen(options, service, System.err::println);
       String kind = workload.hasClasses() ? model.classWith(options) : null;
-      ReadyLine.print(json, options.host(), server.port(), name, kind);
+      ReadyLine.print(json, options.host(), server.port(), name, kind, server.io());
       server.run();
+    } catch (OptionRefused e) {
+      throw new StartupException(e.getMessage());
     } catch (IOException e) {
       throw new StartupException(
           "cannot listen on " + listen + ": " + e.getMessage() + "; choose another -listen");
@@ -115,7 +118,18 @@ final class ServeCommand {
             30,
             "seconds to register, to complete a request, or to take what waits"),
         arguments.integer(
-            "half-open-max", 1, 1 << 20, 4096, "most connections that have not registered"));
+            "half-open-max", 1, 1 << 20, 4096, "most connections that have not registered"),
+        io(arguments));
+  }
+
+  private static String io(Arguments arguments) throws StartupException {
+    String io =
+        arguments.text(
+            "io", "epoll|nio", "", "how event loops wait; the default is epoll where it loads");
+    if (!Set.of("", "epoll", "nio").contains(io)) {
+      throw new StartupException.Usage("io must be epoll or nio, got " + io);
+    }
+    return io;
   }
 
   private static SiteOptions siteOptions(Arguments arguments) throws StartupException {

@@ -29,6 +29,7 @@ final class WebServers {
           "yield",
           "loops",
           "coalesce",
+          "io",
           "sendq",
           "registration-timeout",
           "half-open-max");

@@ -10,7 +10,10 @@ public interface Model {
   /** Its name on the command line. */
   String name();
 
-  /** The options among {@code yield}, {@code loops} and {@code coalesce} that it supports. */
+  /**
+   * The options among {@code yield}, {@code loops}, {@code coalesce} and {@code io} that it
+   * supports.
+   */
   Set<String> knobs();
 
   /** The oldest feature version of Java that it runs on. */
@@ -37,6 +40,7 @@ public interface Model {
    * @param service handles the input of its connections
    * @param log receives a line for each error
    * @throws IOException if the address cannot be bound
+   * @throws OptionRefused if an option cannot be in force here
    */
   Server listen(Options options, Service service, Consumer<String> log) throws IOException;
 }

@@ -13,6 +13,8 @@ package org.klatch.server;
  * @param registrationTimeoutS seconds that a client may take to register, to complete a request of
  *     which a part has arrived, and to take any of the bytes that wait for it
  * @param halfOpenMax most connections that have not registered
+ * @param io the mechanism with which a model waits for its connections, of one with a choice; empty
+ *     for the best that loads
  */
 public record Options(
     String host,
@@ -23,4 +25,29 @@ public record Options(
     boolean coalesce,
     int sendqBytes,
     int registrationTimeoutS,
-    int halfOpenMax) {}
+    int halfOpenMax,
+    String io) {
+  /** Options without a choice of the mechanism. */
+  public Options(
+      String host,
+      int port,
+      boolean nodelay,
+      boolean yield,
+      int loops,
+      boolean coalesce,
+      int sendqBytes,
+      int registrationTimeoutS,
+      int halfOpenMax) {
+    this(
+        host,
+        port,
+        nodelay,
+        yield,
+        loops,
+        coalesce,
+        sendqBytes,
+        registrationTimeoutS,
+        halfOpenMax,
+        "");
+  }
+}

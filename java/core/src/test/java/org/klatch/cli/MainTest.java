@@ -65,6 +65,8 @@ class MainTest {
           crowd -ca a                | -ca needs -transport tls or wss
           serve -workload rr -transport ws | --transport belongs to --workload chat
           serve -loops 2             | --loops belongs to the models virtual and selector
+          serve -io nio              | no model of this jar has --io; netty has
+          serve -io kqueue           | io must be epoll or nio, got kqueue
           serve -coalesce            | --coalesce belongs to the model selector
           serve -model selector -loops 0 | loops must be 1..=1024, got 0
           serve -workload ftp        | unknown workload ftp; choose one of: chat, rr, web, trade, orders

@@ -20,7 +20,7 @@ public final class NettyModel implements Model {
 
   @Override
   public Set<String> knobs() {
-    return Set.of("loops");
+    return Set.of("loops", "io");
   }
 
   @Override

@@ -24,17 +24,22 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.function.Consumer;
 import org.klatch.server.AdmissionControl;
+import org.klatch.server.OptionRefused;
 import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.service.Service;
 
-/** A server on Netty's native epoll transport where that loads, else on NIO. */
+/**
+ * A server on Netty's native epoll transport where that loads, else on NIO. Its ready line names
+ * the one.
+ */
 final class NettyServer implements Server {
   private static final int BACKLOG = 4096;
 
   private final EventLoopGroup acceptor;
   private final EventLoopGroup loops;
   private final AdmissionControl admission;
+  private final boolean epoll;
   private final Channel listener;
 
   /**
@@ -43,11 +48,12 @@ final class NettyServer implements Server {
    * @param addCodec adds what a pipeline has before the connection's handler
    * @param log receives a line for each error
    * @throws IOException if the address cannot be bound
+   * @throws OptionRefused if epoll is asked for and does not load
    */
   NettyServer(
       Options options, Service service, Consumer<ChannelPipeline> addCodec, Consumer<String> log)
       throws IOException {
-    boolean epoll = Epoll.isAvailable();
+    epoll = useEpoll(options.io(), log);
     IoHandlerFactory transport = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     Class<? extends ServerChannel> kind =
         epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
@@ -86,6 +92,23 @@ final class NettyServer implements Server {
       throw new IOException(reason(bound.cause()), bound.cause());
     }
     listener = bound.channel();
+  }
+
+  private static boolean useEpoll(String io, Consumer<String> log) {
+    if (io.equals("nio") || Epoll.isAvailable()) {
+      return !io.equals("nio");
+    }
+    String why = "epoll does not load: " + Epoll.unavailabilityCause();
+    if (io.equals("epoll")) {
+      throw new OptionRefused(why);
+    }
+    log.accept(why);
+    return false;
+  }
+
+  @Override
+  public String io() {
+    return epoll ? "epoll" : "nio";
   }
 
   private ChannelHandler connection(SocketChannel channel, Options options, Service service) {

@@ -26,7 +26,7 @@ public final class NettyWebSocketModel implements Model {
 
   @Override
   public Set<String> knobs() {
-    return Set.of("loops");
+    return Set.of("loops", "io");
   }
 
   @Override
