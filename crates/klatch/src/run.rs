@@ -54,7 +54,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
     target: Option<Target>,
     /// File with the authorities that may have signed the certificate of an ircs:// or wss:// target, in PEM
-    /// [default: those of the system]
+    /// [default: that of SSL_CERT_FILE, or those of the system]
     #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
     ca: Option<PathBuf>,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
