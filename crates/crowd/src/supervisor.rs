@@ -123,7 +123,13 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
     }
 
     fn stalled(&self) -> Failure {
-        let detail = format!("no progress for {} s", self.options.timeout.as_secs_f64());
+        let mut detail = format!("no progress for {} s", self.options.timeout.as_secs_f64());
+        if self.shared.gate_ns() == 0 {
+            let (connections, (joined, ..)) = (self.options.workload.connections(), self.shared.sums());
+            detail += &format!(
+                ": {joined} of {connections} connections have joined; the server accepts and does not answer, or it waits for another protocol"
+            );
+        }
         Failure { kind: FailureKind::Timeout, connection: None, room: None, user: None, detail }
     }
 
