@@ -10,6 +10,7 @@ use klatch_record::{CONTENT_SEED, Workload};
 
 use crate::catalog::{DATA, own_audit};
 use crate::certificate::{CERTIFICATE, KEY, write_certificate};
+use crate::configuration_file::Quotes;
 use crate::java::JavaRuntimes;
 use crate::launch::Launch;
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
@@ -60,7 +61,8 @@ impl ResolvedPlatform {
         let own = Some(&self.in_transport.files).filter(|files| !files.is_empty());
         for file in own.unwrap_or(&self.entry.files) {
             let path = site.folder.join(&file.name);
-            let text = site.secrets.fill(&self.fill(&file.text, site, &folders)).map_err(no_secret)?;
+            let text = self.fill_quoted(&file.text, file.quotes, site, &folders);
+            let text = site.secrets.fill(&text).map_err(no_secret)?;
             write_new(&path, &text).map_err(|source| wrong(SourceError::Write { path, source }))?;
         }
         let user = self.entry.user.as_deref().map(ServiceUser::find).transpose();
@@ -75,7 +77,11 @@ impl ResolvedPlatform {
         }
         let ready_command = self.entry.ready_command.iter().map(|word| self.fill(word, site, &folders));
         let mut environment = Environment::default();
+        // Messages, numbers and collation do not depend on who starts a server, nor on which locales are installed. A Java decodes
+        // the names of files by it.
+        let locale = if self.java.is_some() { "C.UTF-8" } else { "C" };
         for (name, text) in &self.entry.environment {
+        environment.extend([("LC_ALL".to_owned(), locale.to_owned())]);
             let text = site.secrets.fill(&self.fill(text, site, &folders)).map_err(no_secret)?;
             environment.extend([(name.clone(), text)]);
         }
@@ -150,7 +156,14 @@ impl ResolvedPlatform {
     }
 
     fn fill(&self, text: &str, site: &Site<'_>, folders: &BuildFolders) -> String {
-        let path = |path: Option<&Path>| path.map_or(String::new(), |path| path.display().to_string());
+        self.fill_quoted(text, Quotes::None, site, folders)
+    }
+
+    /// The text with its placeholders filled in, in which paths stand between double quotes of this kind.
+    fn fill_quoted(&self, text: &str, quotes: Quotes, site: &Site<'_>, folders: &BuildFolders) -> String {
+        let path = |path: Option<&Path>| {
+            path.map_or(String::new(), |path| quotes.quoted(&path.display().to_string()))
+        };
         let (users, quotes) = match &self.workload {
             Workload::Trade(trade) => (trade.users, trade.quotes),
             _ => (0, 0),
