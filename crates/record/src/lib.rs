@@ -79,7 +79,7 @@ pub use record::{
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
 pub use run_options::{RemoteOptions, RunOptions};
-pub use save::{SaveError, create_folder, save, save_json, save_text, sync_folder};
+pub use save::{SaveError, check_can_save, create_folder, save, save_json, save_text, sync_folder};
 pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
