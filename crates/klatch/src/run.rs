@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
+use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB};
 use klatch_record::{
     Authorities, InstrumentName, Record, Role, RunOptions, Status, Subprotocol, Transport, WorkloadKind,
 };
@@ -196,9 +196,7 @@ impl Run {
         let (web, title, classic) = (self.web, self.title(), self.classic);
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
-        let all = Processes::default();
-        let stopper = all.clone();
-        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
+        let all = crate::interrupt::interruptible_processes()?;
         let mut display = Display { json, classic, plan: &plan, progress: None, web };
         let made = execute(&plan, &all, |event| display.update(event));
         display.end(made.is_ok());

@@ -15,6 +15,7 @@ use crate::java::JavaRuntimes;
 use crate::launch::Launch;
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
 use crate::platform_error::PlatformError;
+use crate::process::Processes;
 use crate::resolve::ResolvedPlatform;
 use crate::secrets::{Environment, Secrets};
 use crate::sources::{BuildFolders, SourceError, prepare};
@@ -43,7 +44,7 @@ pub(crate) struct Prepared {
 
 impl ResolvedPlatform {
     /// Builds the platform if necessary, writes its files, and returns the command lines.
-    pub(crate) fn prepare(&self, site: &Site<'_>) -> Result<Prepared, PlatformError> {
+    pub(crate) fn prepare(&self, site: &Site<'_>, all: &Processes) -> Result<Prepared, PlatformError> {
         let wrong = |source| PlatformError::Source { name: self.entry.name.clone(), source };
         let no_secret = |source| PlatformError::Secret { name: self.name.clone(), source };
         if self.transport.has_tls() {
@@ -54,7 +55,7 @@ impl ResolvedPlatform {
         let jar = if needs_jar { web_jar()?.display().to_string() } else { String::new() };
         let fill =
             |word: &str, folders: &BuildFolders| self.fill(word, site, folders).replace("{web_jar}", &jar);
-        let mut folders = prepare(&self.entry, fill).map_err(wrong)?;
+        let mut folders = prepare(&self.entry, fill, all).map_err(wrong)?;
         if self.in_workload.static_only {
             folders.web_files = web_files(self.directories()).map_err(wrong)?;
         }
@@ -76,12 +77,12 @@ impl ResolvedPlatform {
             words.extend(self.entry.arguments_as_root.iter().cloned());
         }
         let ready_command = self.entry.ready_command.iter().map(|word| self.fill(word, site, &folders));
-        let mut environment = Environment::default();
         // Messages, numbers and collation do not depend on who starts a server, nor on which locales are installed. A Java decodes
         // the names of files by it.
         let locale = if self.java.is_some() { "C.UTF-8" } else { "C" };
-        for (name, text) in &self.entry.environment {
+        let mut environment = Environment::default();
         environment.extend([("LC_ALL".to_owned(), locale.to_owned())]);
+        for (name, text) in &self.entry.environment {
             let text = site.secrets.fill(&self.fill(text, site, &folders)).map_err(no_secret)?;
             environment.extend([(name.clone(), text)]);
         }
