@@ -148,6 +148,8 @@ pub enum WarningKind {
     MachineBusy,
     /// The hypervisor gave CPU time to others.
     Steal,
+    /// The CPU quota of a control group kept server or crowd from running.
+    Throttled,
     /// The crowd spoke later than its schedule.
     CrowdLate,
     /// The crowd's CPU was saturated, and the server's was not.

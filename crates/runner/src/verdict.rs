@@ -10,6 +10,8 @@ const OTHERS_SHARE_MAX: f64 = 0.05;
 const BUSY_LOAD_PER_CPU: f64 = 0.5;
 /// Share of CPU time given to other guests above which there is a warning.
 const STEAL_SHARE_MAX: f64 = 0.01;
+/// Time for which a CPU quota held processes back above which there is a warning, all CPUs together, seconds.
+const THROTTLED_S_MAX: f64 = 0.1;
 /// Send lag of a crowd (99th percentile, µs) above which there is a warning, if it is also a tenth of the latency.
 const LAG_P99_MAX_US: f64 = 1_000.0;
 
@@ -87,7 +89,10 @@ pub(crate) fn machine_warnings(environment: &Environment) -> Vec<Warning> {
     let busy = match (environment.others_share_in_run, environment.load_1min) {
         (Some(share), _) => (share > OTHERS_SHARE_MAX)
             .then(|| format!("other programs used {:.1} % of the CPU time", share * 100.0)),
-        (None, Some(load)) if load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus) => {
+        // Processes that a quota holds back are part of the load.
+        (None, Some(load))
+            if throttled_s.is_none() && load > BUSY_LOAD_PER_CPU * environment.usable_cpus() =>
+        {
             Some(format!("the load average was {load:.2} on {} CPUs at the start", environment.cpus))
         }
         _ => None,
@@ -101,6 +106,16 @@ pub(crate) fn machine_warnings(environment: &Environment) -> Vec<Warning> {
     }
     warnings
 }
+    let throttled_s = environment.throttled_in_run_s.filter(|throttled_s| *throttled_s > THROTTLED_S_MAX);
+    if let (Some(throttled_s), Some(quota)) = (throttled_s, environment.cpu_quota) {
+        let message =
+            format!("the CPU quota of {quota:.2} CPUs held server and crowd back for {throttled_s:.1} s");
+        warn(
+            WarningKind::Throttled,
+            message,
+            "raise the quota (cpu.max of the control group, --cpus of a container), or compare only runs with the same one",
+        );
+    }
 
 #[cfg(test)]
 mod tests {

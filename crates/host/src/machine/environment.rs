@@ -5,6 +5,7 @@ use rustix::process::{Resource, getrlimit};
 use rustix::system::uname;
 
 use crate::machine::MachineTime;
+use crate::machine::cpu_quota::{CpuQuota, allowed_cpus};
 use crate::machine::limits::{field, sysctl};
 use crate::machine::settings::{settings, variables};
 
@@ -17,12 +18,14 @@ pub fn environment() -> Environment {
         architecture: uname.machine().to_string_lossy().into_owned(),
         distribution: distribution(),
         cpu_model: cpu_model(),
-        cpus: std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32),
+        cpus: allowed_cpus(),
+        cpu_quota: CpuQuota::read().map(|quota| quota.cpus()),
         memory_bytes: field("/proc/meminfo", "MemTotal:").map(|kib| kib * 1024),
         load_1min: load_1min(),
         steal_share_since_boot: MachineTime::read().map(|time| time.steal_share()),
         steal_share_in_run: None,
         others_share_in_run: None,
+        throttled_in_run_s: None,
         cpu_mhz_in_run: None,
         noise: None,
         settings: settings(),

@@ -2,6 +2,7 @@
 
 mod cpu_clock;
 mod cpu_frequency;
+mod cpu_quota;
 mod environment;
 mod gc;
 mod jvm_counters;
@@ -15,6 +16,7 @@ mod snapshot;
 
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
+pub use cpu_quota::{CpuQuota, allowed_cpus};
 pub use environment::{boot_id, environment, host_name};
 pub use jvm_counters::{JvmCounters, counter_bytes, counter_file, counter_offset};
 pub use machine_time::MachineTime;
