@@ -21,6 +21,7 @@ use crate::control::ControlReceiver;
 use crate::districts::{Districts, Factories};
 use crate::event_loop::EventLoop;
 use crate::exchanges::Exchanges;
+use crate::gaps::Gaps;
 use crate::gate_client;
 use crate::http_command::HttpServer;
 use crate::irc::Irc;
@@ -40,7 +41,7 @@ use crate::rooms::Rooms;
 use crate::shared::{ControlMessage, Phase, Shared, Wake};
 use crate::site::{HOST, Site};
 use crate::stats::CrowdStats;
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Supervised, Supervisor};
 use crate::traders::{Traders, mix, population};
 use crate::user_threads::{self, UserLinks};
 use crate::worker::Worker;
@@ -250,12 +251,14 @@ pub(crate) fn supervise(
         start_gate_client: |gate: &Gate| start_gate_client(gate, shared),
         workers: shared.workers.len(),
         pauses: Pauses::default(),
+        gaps: Gaps::default(),
     };
-    let (join_s, failure) = supervisor.run();
+    let Supervised { join_s, gaps, failure } = supervisor.run();
     shared.enter(Phase::Stop);
     let (opened_ns, gate_run) = (shared.opened_machine_ns(), shared.gate_run());
     let finished = shared.finished();
-    let mut result = CrowdResult { join_s, failure, opened_ns, gate_run, finished, ..CrowdResult::default() };
+    let mut result =
+        CrowdResult { join_s, gaps, failure, opened_ns, gate_run, finished, ..CrowdResult::default() };
     let mut kept = ForChecks::default();
     for thread in threads {
         for mut stats in thread.join().map_err(|_| CrowdError::Thread)? {

@@ -49,7 +49,7 @@ pub use comparison::{
 pub use conditions::{Condition, conditions, conditions_in};
 pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
 pub use crowd_result::{
-    CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
+    CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
     NamedCounts, PausedCounts, Stranger,
 };
 #[cfg(feature = "schema")]

@@ -152,6 +152,8 @@ pub enum WarningKind {
     Throttled,
     /// The crowd spoke later than its schedule.
     CrowdLate,
+    /// The crowd was stopped, or got no CPU, for a part of the run.
+    CrowdFrozen,
     /// The crowd's CPU was saturated, and the server's was not.
     CrowdLimit,
     /// Requests waited for a connection of the pool to the database.
