@@ -1,12 +1,18 @@
 //! Private groups: that of one user, as most distributions make them, where files have mode 664 and folders 775 (umask 002).
 
+use std::collections::BTreeMap;
 use std::fs::read_to_string;
+use std::sync::{Mutex, PoisonError};
 
 /// Whether a group is the one of this user alone. False if the files of users and groups do not say so, such as for those of a
 /// directory service. Root's group is none: root's files are for root.
 pub(crate) fn is_private_group(gid: u32, uid: u32) -> bool {
+    /// A folder may have thousands of files of one group.
+    static KNOWN: Mutex<BTreeMap<(u32, u32), bool>> = Mutex::new(BTreeMap::new());
     let read = |path| read_to_string(path).unwrap_or_default();
-    uid != 0 && is_private(gid, uid, &read("/etc/passwd"), &read("/etc/group"))
+    let look = || is_private(gid, uid, &read("/etc/passwd"), &read("/etc/group"));
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    uid != 0 && *known.entry((gid, uid)).or_insert_with(look)
 }
 
 /// The same by the text of `/etc/passwd` and `/etc/group`.
