@@ -230,6 +230,10 @@ fn wait_for_ready_line(process: &Process, deadline: Instant) -> StartOutcome {
                     return StartOutcome::Ready(ready.port, Some(ready));
                 }
                 process.keep(line);
+                // It may print without end.
+                if Instant::now() >= deadline {
+                    return StartOutcome::Late;
+                }
             }
             Line::End => return StartOutcome::Ended,
             Line::Late => return StartOutcome::Late,
@@ -259,7 +263,8 @@ fn wait_until_serving(
             return StartOutcome::Ready(address.port(), None);
         }
         let next_try = deadline.min(Instant::now() + TRY_PERIOD);
-        loop {
+        // It may print without end.
+        while Instant::now() < next_try {
             match process.line(next_try) {
                 Line::Text(line) => process.keep(line),
                 Line::End => return StartOutcome::Ended,
@@ -334,6 +339,19 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn a_server_that_prints_without_end_and_is_not_ready_is_late_in_time() {
+        let began = Instant::now();
+        for ready in ["line", "accepts"] {
+            let error = start("yes so; sleep 1000", ready, Duration::from_millis(300)).err().unwrap();
+            assert!(
+                error.ends_with("standard error: nothing; standard output: so; so; so; so; so; so; so; so"),
+                "{error}"
+            );
+        }
+        assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
     }
 
     /// Its queue of connections is full and nothing is accepted, so the packets of further attempts are dropped.
