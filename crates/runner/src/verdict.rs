@@ -110,7 +110,7 @@ pub(crate) fn machine_warnings(environment: &Environment) -> Vec<Warning> {
         warn(
             WarningKind::Throttled,
             message,
-            "raise the quota (cpu.max of the control group, --cpus of a container), or compare only runs with the same one",
+            "raise the quota (cpu.max of the control group, or the CPU limit of the container), or compare only runs with the same one",
         );
     }
     let busy = match (environment.others_share_in_run, environment.load_1min) {
