@@ -40,20 +40,8 @@ public record Result(
   /** This result with these gaps. */
   Result with(List<Gap> gaps) {
     return new Result(
-        sent,
-        received,
-        elapsedS,
-        joinS,
-        latencyNs,
-        sendLagNs,
-        overTime,
-        faults,
-        strangers,
-        parties,
-        tls,
-        finished,
-        gaps,
-        failure);
+        sent, received, elapsedS, joinS, latencyNs, sendLagNs, overTime, faults, strangers, parties,
+        tls, finished, gaps, failure);
   }
 
   /**
