@@ -3,6 +3,8 @@
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use klatch_record::CONNECTIONS_PER_SOURCE;
@@ -22,9 +24,40 @@ const EVENTS_MAX: usize = 512;
 /// What epoll reports of a slow line: input when it arrives, and its end.
 const SLOW: EventFlags = EventFlags::ET.union(EventFlags::RDHUP);
 
+/// The addresses of a server, which all connections of a crowd share. One that answered is tried first from then on, so a dead one costs
+/// its time-out once.
+#[derive(Clone, Debug)]
+pub(crate) struct Addresses {
+    all: Arc<[SocketAddr]>,
+    /// Index of the last one that answered.
+    preferred: Arc<AtomicUsize>,
+}
+
+impl Addresses {
+    pub(crate) fn new(all: Vec<SocketAddr>) -> Addresses {
+        Addresses { all: all.into(), preferred: Arc::default() }
+    }
+
+    /// Tries the addresses in turn. The error is that of the last one.
+    pub(crate) fn connect(&self, timeout: Duration) -> std::io::Result<TcpStream> {
+        let mut last = std::io::Error::other("the host has no address");
+        let first = self.preferred.load(Ordering::Relaxed);
+        for place in (first..self.all.len()).chain(0..first) {
+            match TcpStream::connect_timeout(&self.all[place], timeout) {
+                Ok(stream) => {
+                    self.preferred.store(place, Ordering::Relaxed);
+                    return Ok(stream);
+                }
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}
+
 pub(crate) struct Connections {
     epoll: OwnedFd,
-    addresses: Vec<SocketAddr>,
+    addresses: Addresses,
     connect_timeout: Duration,
     server: ClientEndpoint,
 }
@@ -42,7 +75,7 @@ pub(crate) struct Ready {
 
 impl Connections {
     pub(crate) fn new(
-        addresses: Vec<SocketAddr>,
+        addresses: Addresses,
         connect_timeout: Duration,
         wake: impl AsFd,
         server: ClientEndpoint,
@@ -105,17 +138,17 @@ impl Connections {
 
 /// Connects this user, with TCP_NODELAY.
 pub(crate) fn connect_user(
-    addresses: &[SocketAddr],
+    addresses: &Addresses,
     id: UserId,
     timeout: Duration,
     receive_buffer: Option<usize>,
 ) -> std::io::Result<TcpStream> {
-    let stream = match addresses[..] {
+    let stream = match addresses.all[..] {
         [SocketAddr::V4(address)] if address.ip().is_loopback() => {
             connect_from(source(id), address, timeout, receive_buffer)?
         }
         _ => {
-            let stream = connect_any(addresses, timeout)?;
+            let stream = addresses.connect(timeout)?;
             // The window that the handshake offered is larger; it shrinks as bytes arrive.
             receive_buffer.map_or(Ok(()), |bytes| sockopt::set_socket_recv_buffer_size(&stream, bytes))?;
             stream
@@ -158,18 +191,6 @@ fn connect_from(
     }
 }
 
-/// Tries the addresses of a host in turn. The error is that of the last one.
-pub(crate) fn connect_any(addresses: &[SocketAddr], timeout: Duration) -> std::io::Result<TcpStream> {
-    let mut last = std::io::Error::other("the host has no address");
-    for address in addresses {
-        match TcpStream::connect_timeout(address, timeout) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
 #[cfg(test)]
 mod tests {
     use std::net::TcpListener;
@@ -192,5 +213,22 @@ mod tests {
             assert_eq!(stream.local_addr().unwrap().ip(), source(id));
             assert_eq!(listener.accept().unwrap().1, stream.local_addr().unwrap());
         }
+    }
+
+    #[test]
+    fn an_address_that_does_not_answer_is_tried_once() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let alive = listener.local_addr().unwrap();
+        let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let addresses = Addresses::new(vec![dead, alive]);
+        let of_other_loop = addresses.clone();
+        addresses.connect(Duration::from_secs(5)).unwrap();
+        // Whoever listens at the first address now is not asked.
+        let _late = TcpListener::bind(dead).unwrap();
+        for addresses in [&addresses, &of_other_loop] {
+            assert_eq!(addresses.connect(Duration::from_secs(5)).unwrap().peer_addr().unwrap(), alive);
+        }
+        drop(listener);
+        assert_eq!(addresses.connect(Duration::from_secs(5)).unwrap().peer_addr().unwrap(), dead);
     }
 }

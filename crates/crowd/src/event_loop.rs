@@ -214,7 +214,7 @@ impl<P: Parties> EventLoop<P> {
     fn on_end(&mut self, index: usize, now_ns: u64) {
         match self.parties.on_end(index, now_ns) {
             AfterEnd::Failure => {
-                let detail = "the server closed the connection".to_owned();
+                let detail = closed_early(self.parties.link(index).joined);
                 self.parties.fail(Some(index), FailureKind::Disconnect, detail);
             }
             AfterEnd::Done => self.parties.link(index).reset(),
@@ -310,6 +310,15 @@ impl<P: Parties> EventLoop<P> {
                 break;
             }
         }
+    }
+}
+
+/// The failure of a connection that the server has closed.
+pub(crate) fn closed_early(joined: bool) -> String {
+    match joined {
+        true => "the server closed the connection".to_owned(),
+        // What it sent before would have been reported.
+        false => "the server closed the connection without an answer to the first request: it may speak another protocol".to_owned(),
     }
 }
 

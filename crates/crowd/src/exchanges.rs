@@ -49,7 +49,17 @@ struct Connection {
     verified: u64,
     /// Number and intended send time (ns) of each request in flight.
     in_flight: VecDeque<(u32, u64)>,
+    /// When the window of requests in flight was last full and became free, ns; 0 before.
+    free_ns: u64,
     done: bool,
+}
+
+impl Connection {
+    /// The time from which the next request could be sent, if it was due at `due_ns`: a request that waits for a place in the window
+    /// is late by the server.
+    fn sendable_ns(&self, due_ns: u64) -> u64 {
+        due_ns.max(self.free_ns)
+    }
 }
 
 impl<P: RequestProtocol> Exchanges<P> {
@@ -66,6 +76,7 @@ impl<P: RequestProtocol> Exchanges<P> {
                 next_reply: 0,
                 verified: 0,
                 in_flight: VecDeque::new(),
+                free_ns: 0,
                 done: false,
             }
         };
@@ -106,7 +117,7 @@ impl<P: RequestProtocol> Exchanges<P> {
         let is = |(sequence, _): &(u32, u64)| self.payloads.matches(number, *sequence, payload);
         match connection.in_flight.iter().position(is) {
             Some(place) => self.on_right_reply(index, place, now_ns),
-            None => self.on_wrong_reply(index, payload),
+            None => self.on_wrong_reply(index, payload, now_ns),
         }
         if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
             self.worker.report_pause();
@@ -117,7 +128,11 @@ impl<P: RequestProtocol> Exchanges<P> {
     fn on_right_reply(&mut self, index: usize, place: usize, now_ns: u64) {
         let connection = &mut self.connections[index];
         let number = connection.number;
+        let was_full = connection.in_flight.len() == self.workload.depth as usize;
         let Some((sequence, meant_ns)) = connection.in_flight.remove(place) else { return };
+        if was_full {
+            connection.free_ns = now_ns;
+        }
         connection.verified += 1;
         self.in_flight -= 1;
         self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, meant_ns);
@@ -129,7 +144,7 @@ impl<P: RequestProtocol> Exchanges<P> {
     }
 
     /// Records the fault of a reply that is not the one to any request in flight.
-    fn on_wrong_reply(&mut self, index: usize, payload: &[u8]) {
+    fn on_wrong_reply(&mut self, index: usize, payload: &[u8], now_ns: u64) {
         let connection = &mut self.connections[index];
         let (number, next) = (connection.number, connection.next_reply);
         let is = |sequence: &u32| self.payloads.matches(number, *sequence, payload);
@@ -140,6 +155,7 @@ impl<P: RequestProtocol> Exchanges<P> {
             (None, Some(&(oldest, _))) => {
                 // It stands for the reply to the oldest request, so that the ones after it are judged by themselves.
                 connection.in_flight.pop_front();
+                connection.free_ns = now_ns;
                 connection.next_reply = next.max(oldest + 1);
                 self.in_flight -= 1;
                 (FaultKind::Corrupted, oldest)
@@ -277,7 +293,7 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
             self.in_flight += 1;
             self.worker.stats.sent += 1;
             if self.workload.rate_per_connection_per_s.is_some() {
-                self.worker.stats.record_lag(now_ns - meant_ns);
+                self.worker.stats.record_lag(now_ns.saturating_sub(connection.sendable_ns(meant_ns)));
             }
         }
         None

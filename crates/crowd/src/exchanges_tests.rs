@@ -186,3 +186,23 @@ fn a_pause_is_reported_when_nothing_is_in_flight() {
     let Ok(ControlMessage::Paused(pause)) = crowd.control.try_recv() else { panic!("no pause") };
     assert_eq!((pause.sent, pause.received), (2, 2));
 }
+
+/// The server answers nothing for almost a second: three requests are due meanwhile, and none of them is late by the crowd.
+#[test]
+fn a_request_that_waited_for_the_window_is_not_late_by_the_crowd() {
+    let rate_per_connection_per_s = Some(10.0);
+    let work = RrWorkload { connections: 1, depth: 1, rate_per_connection_per_s, duration_s: 2.0, ..rr() };
+    let mut crowd = Crowd::new(work);
+    let first_ns = crowd.queue(0, 0).unwrap();
+    crowd.queue(0, first_ns);
+    let mut now_ns = first_ns + 900_000_000;
+    for _ in 0..3 {
+        let request = crowd.taken(0);
+        crowd.reply(0, &request, now_ns);
+        now_ns += 3_000;
+        crowd.queue(0, now_ns);
+    }
+    let lags = crowd.result().send_lag_ns;
+    assert_eq!(lags.iter().map(|(_, count)| count).sum::<u64>(), 4);
+    assert!(lags.iter().all(|(ns, _)| *ns <= 3_001), "{lags:?}");
+}

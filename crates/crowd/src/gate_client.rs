@@ -1,7 +1,7 @@
 //! Waits at a gate with one more connection, in room 0 of the server under test.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use klatch_record::{Failure, FailureKind, Gate};
 
 use crate::channel::{Channel, ClientEndpoint, append_through, too_long};
-use crate::connections::connect_any;
+use crate::connections::Addresses;
 use crate::gate::{GateAction, GateMembership, REPEAT_NS};
 use crate::link::check_waiting;
 use crate::options::Options;
@@ -34,7 +34,7 @@ pub(crate) fn spawn<P: Protocol>(
     server: &ClientEndpoint,
     options: &Options,
     gate: Gate,
-    addresses: Vec<SocketAddr>,
+    addresses: Addresses,
     shared: Arc<Shared>,
     control: Sender<ControlMessage>,
 ) -> std::io::Result<()> {
@@ -45,7 +45,7 @@ pub(crate) fn spawn<P: Protocol>(
         let membership = GateMembership::new(gate, start, rooms);
         let id = UserId { room: ROOM, user: start, users: USERS };
         let (protocol, channel) = (P::new(id), Channel::new(&server, id));
-        let stream = match connect_any(&addresses, connect_timeout) {
+        let stream = match addresses.connect(connect_timeout) {
             Ok(stream) => stream,
             Err(error) => return fail(&control, FailureKind::Join, format!("cannot connect: {error}")),
         };

@@ -1,13 +1,13 @@
 //! One request to a server over HTTP, on a connection of its own, before or after a run.
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use klatch_exchange::web::{BodyPiece, BodyReader, Parsed, ResponseError, parse_response};
 use thiserror::Error;
 
-use crate::connections::connect_any;
+use crate::connections::Addresses;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
@@ -36,7 +36,7 @@ pub enum HttpError {
 #[derive(Clone, Debug)]
 pub(crate) struct HttpServer {
     /// Its addresses, which are tried in turn.
-    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) addresses: Addresses,
     /// Longest time for each attempt to connect.
     pub(crate) connect_timeout: Duration,
     /// Longest time from then to the end of the answer.
@@ -46,7 +46,7 @@ pub(crate) struct HttpServer {
 impl HttpServer {
     /// Sends a request. Returns the status and the body of the answer, which may have `body_bytes_max`.
     pub(crate) fn answer(&self, request: &[u8], body_bytes_max: usize) -> Result<(u16, Vec<u8>), HttpError> {
-        let stream = connect_any(&self.addresses, self.connect_timeout)?;
+        let stream = self.addresses.connect(self.connect_timeout)?;
         let mut exchange = Exchange { stream, deadline: Instant::now() + self.answer_timeout };
         exchange.answer(request, body_bytes_max).map_err(|error| match error {
             HttpError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
@@ -123,7 +123,7 @@ mod tests {
     /// The error of an answer that a server writes until the client hangs up: these bytes, again and again at this interval.
     fn error(head: &'static str, piece: &'static [u8], interval: Duration) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let addresses = vec![listener.local_addr().unwrap()];
+        let addresses = Addresses::new(vec![listener.local_addr().unwrap()]);
         let server = std::thread::spawn(move || {
             let mut stream = listener.accept().unwrap().0;
             let _ = stream.write_all(head.as_bytes());

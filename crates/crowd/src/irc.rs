@@ -102,6 +102,8 @@ impl Irc {
             b"366" => ServerEvent::Joined,
             // A missing message of the day is not a refusal.
             b"422" => ServerEvent::Ignored,
+            // Neither is the request to wait while a server looks up a new client, which it calls `*`.
+            b"439" if params.starts_with(b"* ") => ServerEvent::Ignored,
             [b'4' | b'5', ..] => ServerEvent::Refused(line),
             _ => ServerEvent::Ignored,
         }
@@ -147,6 +149,8 @@ impl Irc {
                     ServerEvent::Ignored
                 }
                 b"ERROR" => ServerEvent::Closing(line),
+                // Such as HTTP/1.1 or SSH-2.0: a command of IRC is a word or a number.
+                other if !other.iter().all(u8::is_ascii_alphanumeric) => ServerEvent::Refused(line),
                 _ => ServerEvent::Ignored,
             };
         };
@@ -230,6 +234,13 @@ mod tests {
         let line = ":srv 433 * r12u3 :Nickname is already in use.\r\n";
         assert_eq!(parse(line).0, ServerEvent::Refused(line.trim_end().as_bytes()));
         assert_eq!(parse("ERROR :Closing link\r\n").0, ServerEvent::Closing(b"ERROR :Closing link"));
+        let wait = ":srv 439 * :Please wait while we process your connection.\r\n";
+        assert_eq!(parse(wait).0, ServerEvent::Ignored);
+        let too_fast = ":srv 439 r12u3 #klatch-12 :Target change too fast. Please wait 9 seconds.\r\n";
+        assert!(matches!(parse(too_fast).0, ServerEvent::Refused(_)));
+        for other in ["HTTP/1.1 400 Bad Request", "SSH-2.0-OpenSSH_9.2", "-ERR unknown command 'NICK'"] {
+            assert_eq!(parse(&format!("{other}\r\n")).0, ServerEvent::Refused(other.as_bytes()));
+        }
         assert_eq!(parse(":srv 422 r12u3 :MOTD File is missing\r\n").0, ServerEvent::Ignored);
     }
 

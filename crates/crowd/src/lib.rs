@@ -12,6 +12,7 @@ mod event_loop;
 mod exchanges;
 #[cfg(test)]
 mod fuzz_tests;
+mod gaps;
 mod gate;
 mod gate_client;
 mod gate_observer;

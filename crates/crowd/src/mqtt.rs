@@ -1,6 +1,6 @@
 //! MQTT 5 at QoS 0. A room is a topic; the subscription option `no local` keeps a message from its speaker.
 
-use crate::protocol::{Protocol, ServerEvent, Speaker, UserId};
+use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, line};
 
 const CONNECT: u8 = 0x10;
 const CONNACK: u8 = 0x20;
@@ -11,6 +11,8 @@ const DISCONNECT: u8 = 0xe0;
 
 const CLEAN_START: u8 = 0x02;
 const NO_LOCAL: u8 = 0x04;
+const REFUSED_CONNECTION: &[u8] = b"the broker refused the connection";
+const REFUSED_SUBSCRIPTION: &[u8] = b"the broker refused the subscription";
 /// Reason codes from here on are failures.
 const FAILURES: u8 = 0x80;
 
@@ -18,6 +20,8 @@ const FAILURES: u8 = 0x80;
 pub(crate) struct Mqtt {
     client: Box<[u8]>,
     topic: Box<[u8]>,
+    /// The broker has accepted the connection.
+    connected: bool,
 }
 
 impl Protocol for Mqtt {
@@ -25,6 +29,7 @@ impl Protocol for Mqtt {
         Mqtt {
             client: format!("r{}u{}", id.room, id.user).into_bytes().into(),
             topic: format!("klatch/{}", id.room).into_bytes().into(),
+            connected: false,
         }
     }
 
@@ -52,15 +57,20 @@ impl Protocol for Mqtt {
 
     fn parse<'a>(&mut self, input: &'a [u8], _: &mut Vec<u8>) -> Option<(usize, ServerEvent<'a>)> {
         let (&kind, rest) = input.split_first()?;
+        // A broker begins with its answer to the connection. Whatever else comes is of another protocol, with lengths of its own.
+        if !self.connected && kind != CONNACK {
+            let (said, taken) = line(input)?;
+            return Some((taken, ServerEvent::Refused(said)));
+        }
         let (size, digits) = take_length(rest)?;
         let body = rest.get(digits..digits + size)?;
         let failed = |code: Option<&u8>| code.is_none_or(|code| *code >= FAILURES);
         let event = match kind & 0xf0 {
             PUBLISH => self.message(body),
-            CONNACK if failed(body.get(1)) => ServerEvent::Refused(b"the broker refused the connection"),
-            SUBACK if failed(body.last()) => ServerEvent::Refused(b"the broker refused the subscription"),
+            CONNACK => self.on_connack(body),
+            SUBACK if failed(body.last()) => ServerEvent::Refused(reason(body.last(), REFUSED_SUBSCRIPTION)),
             SUBACK => ServerEvent::Joined,
-            DISCONNECT => ServerEvent::Closing(b"the broker ended the connection"),
+            DISCONNECT => ServerEvent::Closing(reason(body.first(), b"the broker ended the connection")),
             _ => ServerEvent::Ignored,
         };
         Some((1 + digits + size, event))
@@ -68,6 +78,23 @@ impl Protocol for Mqtt {
 }
 
 impl Mqtt {
+    /// Parses the flags, the reason and the properties of a CONNACK. One of version 3.1.1 has no properties.
+    fn on_connack<'a>(&mut self, body: &[u8]) -> ServerEvent<'a> {
+        self.connected = true;
+        match body {
+            [_, code] => ServerEvent::Refused(match code {
+                0 | 1 => b"the broker speaks MQTT 3.1.1 only; the crowd needs MQTT 5",
+                2 => b"MQTT 3.1.1: the broker refused the client identifier",
+                3 => b"MQTT 3.1.1: the broker is not available",
+                4 => b"MQTT 3.1.1: the broker refused the user name or password",
+                5 => b"MQTT 3.1.1: the client is not authorized",
+                _ => REFUSED_CONNECTION,
+            }),
+            [_, code, ..] if *code < FAILURES => ServerEvent::Ignored,
+            _ => ServerEvent::Refused(reason(body.get(1), REFUSED_CONNECTION)),
+        }
+    }
+
     /// Parses topic, properties and text. At QoS 0 there is no packet number.
     fn message<'a>(&self, body: &'a [u8]) -> ServerEvent<'a> {
         let parts = || -> Option<(&'a [u8], &'a [u8])> {
@@ -80,6 +107,31 @@ impl Mqtt {
             Some((topic, text)) if *topic == *self.topic => ServerEvent::Message(Speaker::Unknown, text),
             _ => ServerEvent::Ignored,
         }
+    }
+}
+
+/// The name of a reason code in the standard, after what the broker did; only that if the code has no name here.
+fn reason(code: Option<&u8>, otherwise: &'static [u8]) -> &'static [u8] {
+    match code {
+        Some(0x81) => b"the broker refused: malformed packet",
+        Some(0x82) => b"the broker refused: protocol error",
+        Some(0x84) => b"the broker refused: unsupported protocol version; the crowd needs MQTT 5",
+        Some(0x85) => b"the broker refused: client identifier not valid",
+        Some(0x86) => b"the broker refused: bad user name or password; the crowd has none",
+        Some(0x87) => b"the broker refused: not authorized; the crowd has no user name",
+        Some(0x88) => b"the broker refused: server unavailable",
+        Some(0x89) => b"the broker refused: server busy",
+        Some(0x8a) => b"the broker refused: banned",
+        Some(0x8b) => b"the broker ended the connection: server shutting down",
+        Some(0x8c) => b"the broker refused: bad authentication method",
+        Some(0x8d) => b"the broker ended the connection: keep-alive time-out",
+        Some(0x8e) => b"the broker ended the connection: another client took over the session",
+        Some(0x8f) => b"the broker refused: topic filter invalid",
+        Some(0x95) => b"the broker refused: packet too large",
+        Some(0x96) => b"the broker refused: message rate too high",
+        Some(0x97) => b"the broker refused: quota exceeded",
+        Some(0x9f) => b"the broker refused: connection rate exceeded",
+        _ => otherwise,
     }
 }
 
@@ -118,8 +170,41 @@ fn take_length(input: &[u8]) -> Option<(usize, usize)> {
 mod tests {
     use super::*;
 
+    /// A user whose connection the broker has accepted.
     fn mqtt() -> Mqtt {
-        Mqtt::new(UserId { room: 12, user: 3, users: 20 })
+        Mqtt { connected: true, ..Mqtt::new(UserId { room: 12, user: 3, users: 20 }) }
+    }
+
+    /// What a user who has sent its handshake is refused with.
+    fn refusal(answer: &'static [u8]) -> String {
+        let mut user = Mqtt { connected: false, ..mqtt() };
+        match user.parse(answer, &mut Vec::new()) {
+            Some((_, ServerEvent::Refused(said))) => String::from_utf8_lossy(said).into_owned(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_refusal_has_its_reason_in_words() {
+        assert_eq!(refusal(b"\x20\x02\x00\x01"), "the broker speaks MQTT 3.1.1 only; the crowd needs MQTT 5");
+        assert!(
+            refusal(b"\x20\x02\x00\x00").contains("3.1.1 only"),
+            "it takes what follows for another version"
+        );
+        assert!(refusal(b"\x20\x02\x00\x05").contains("not authorized"));
+        assert!(refusal(b"\x20\x03\x00\x84\x00").contains("unsupported protocol version"));
+        assert!(refusal(b"\x20\x03\x00\x86\x00").contains("user name or password"));
+        let mut user = mqtt();
+        let closing = user.parse(b"\xe0\x02\x8e\x00", &mut Vec::new());
+        assert!(
+            matches!(closing, Some((4, ServerEvent::Closing(said))) if said.ends_with(b"took over the session"))
+        );
+    }
+
+    #[test]
+    fn a_server_that_is_no_broker_is_quoted_at_once() {
+        assert_eq!(refusal(b"HTTP/1.1 400 Bad Request\r\nContent-Le"), "HTTP/1.1 400 Bad Request");
+        assert_eq!(refusal(b"SSH-2.0-OpenSSH_9.2\r\n"), "SSH-2.0-OpenSSH_9.2");
     }
 
     #[test]

@@ -55,6 +55,10 @@ impl Protocol for Nats {
             }
             b"PONG" => Some((taken, ServerEvent::Joined)),
             b"-ERR" => Some((taken, ServerEvent::Refused(head))),
+            // Such as HTTP/1.1 or SSH-2.0: a command of NATS is a word.
+            word if word != b"+OK" && !word.iter().all(u8::is_ascii_alphabetic) => {
+                Some((taken, ServerEvent::Refused(head)))
+            }
             _ => Some((taken, ServerEvent::Ignored)),
         }
     }
@@ -88,6 +92,9 @@ mod tests {
         assert_eq!(parse(b"INFO {\"server_id\":\"x\"}\r\n"), Some((24, ServerEvent::Ignored)));
         assert_eq!(parse(b"PONG\r\n"), Some((6, ServerEvent::Joined)));
         assert_eq!(parse(b"-ERR 'No'\r\n"), Some((11, ServerEvent::Refused(b"-ERR 'No'"))));
+        assert_eq!(parse(b"+OK\r\n"), Some((5, ServerEvent::Ignored)));
+        let http = b"HTTP/1.1 400 Bad Request\r\n";
+        assert_eq!(parse(http), Some((http.len(), ServerEvent::Refused(&http[..http.len() - 2]))));
         assert_eq!(parse(b"PING\r\n"), Some((6, ServerEvent::Ignored)));
         assert_eq!(out, b"PONG\r\n");
     }

@@ -11,6 +11,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
 
 use crate::channel::ClientEndpoint;
+use crate::http_command::HttpError;
 use crate::ledger_file::LedgerError;
 use crate::post_log::PostLogError;
 use crate::read_error::ReadError;
@@ -99,6 +100,9 @@ pub enum CrowdError {
         "cannot reset the post log of the server: {0}; a server without the dynamic half needs the setting static_only"
     )]
     PostLog(PostLogError),
+    /// The server accepts connections and does not answer.
+    #[error("the first request failed: {0}")]
+    NoAnswer(HttpError),
     /// The ledgers of a workload with a database cannot be read or written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),

@@ -67,9 +67,13 @@ impl Pauses {
         None
     }
 
+    pub(crate) fn is_paused(&self) -> bool {
+        matches!(self.state, State::Paused(..))
+    }
+
     /// A number that changes in a complete pause and stands still otherwise: a pause is no stall.
     pub(crate) fn progress(&mut self) -> u64 {
-        self.waited += u64::from(matches!(self.state, State::Paused(..)));
+        self.waited += u64::from(self.is_paused());
         self.waited
     }
 

@@ -1,5 +1,6 @@
 //! PostgreSQL as an echo: `SELECT $1` through the extended protocol, version 3.0, on connections that need no password.
 
+use crate::protocol::line;
 use crate::requests::{Reply, RequestProtocol};
 
 /// Version 3.0 of the protocol.
@@ -53,6 +54,10 @@ impl RequestProtocol for PostgresEcho {
     fn parse_reply(_: usize, input: &[u8]) -> Option<(usize, Reply<'_>)> {
         let (mut taken, mut reply) = (0, None);
         loop {
+            if is_other_protocol(&input[taken..]) {
+                let rest = &input[taken..];
+                return Some((input.len(), Reply::Refused(line(rest).map_or(rest, |(line, _)| line))));
+            }
             let (kind, body) = next_message(&input[taken..])?;
             taken += HEAD + body.len();
             match (kind, reply) {
@@ -81,6 +86,11 @@ fn message(out: &mut Vec<u8>, kind: u8, body: impl FnOnce(&mut Vec<u8>)) {
     body(out);
     let bytes = (out.len() - at) as u32;
     out[at..at + 4].copy_from_slice(&bytes.to_be_bytes());
+}
+
+/// Whether a message has a length that none has here: letters in place of it, such as those of `HTTP/1.1`.
+fn is_other_protocol(input: &[u8]) -> bool {
+    input.get(1).is_some_and(|highest| *highest > 0x0f)
 }
 
 /// The type and the body of the first message; `None` if it is incomplete.
@@ -113,6 +123,13 @@ mod tests {
             .iter()
             .for_each(|(kind, body)| message(&mut bytes, *kind, |out| out.extend_from_slice(body)));
         bytes
+    }
+
+    #[test]
+    fn a_server_of_another_protocol_is_quoted_at_once() {
+        let http = b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n";
+        let refused = Reply::Refused(b"HTTP/1.1 400 Bad Request");
+        assert_eq!(PostgresEcho::parse_reply(5, http), Some((http.len(), refused)));
     }
 
     #[test]

@@ -6,6 +6,9 @@ use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, decimal, line};
 /// Deepest nesting of RESP values in the answers that Redis sends here.
 const DEPTH_MAX: u32 = 8;
 
+/// First bytes of the RESP values that are neither a push nor an error.
+const OTHER_VALUES: &[u8] = b"+:,_#($=*~%|";
+
 /// One user on a Redis server.
 pub(crate) struct Redis {
     channel: Box<[u8]>,
@@ -41,8 +44,9 @@ impl Protocol for Redis {
         let value = &input[..length];
         let event = match value[0] {
             b'>' => self.push(value),
-            b'-' | b'!' => ServerEvent::Refused(line(value).map_or(value, |(line, _)| line)),
-            _ => ServerEvent::Ignored,
+            kind if OTHER_VALUES.contains(&kind) => ServerEvent::Ignored,
+            // An error, or a line of another protocol.
+            _ => ServerEvent::Refused(line(value).map_or(value, |(line, _)| line)),
         };
         Some((length, event))
     }

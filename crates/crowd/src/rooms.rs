@@ -11,7 +11,7 @@ use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties};
 use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, shown, shown_up_to};
-use crate::user::User;
+use crate::user::{HELD, User};
 use crate::worker::{Worker, WorkerState};
 
 /// Most characters of a wrong text that a message shows.
@@ -171,11 +171,20 @@ impl<P: Protocol> Rooms<P> {
     fn queue_messages(&mut self, index: usize, now_ns: u64) -> Option<u64> {
         let size = self.workload.size_bytes as usize;
         let scheduled = matches!(self.workload.pacing, Pacing::Rate { .. });
-        while self.users[index].link.out.len() < OUT_MAX {
+        loop {
+            if self.users[index].link.out.len() >= OUT_MAX {
+                self.users[index].free_ns = HELD;
+                break;
+            }
             let meant_ns = match self.turn(index, now_ns) {
                 Turn::Send(meant_ns) => meant_ns,
                 Turn::WaitUntil(moment_ns) => return Some(moment_ns),
-                Turn::WaitForOthers => break,
+                Turn::WaitForOthers => {
+                    if scheduled && self.worker.shared.gate_ns() > 0 {
+                        self.users[index].free_ns = HELD;
+                    }
+                    break;
+                }
             };
             let user = &mut self.users[index];
             if user.link.out.capacity() == 0 {
@@ -188,7 +197,11 @@ impl<P: Protocol> Rooms<P> {
             self.worker.stats.sent += 1;
             self.churn.iter_mut().for_each(|churn| churn.on_message(index));
             if scheduled {
-                self.worker.stats.record_lag(now_ns - meant_ns);
+                let user = &mut self.users[index];
+                if user.free_ns == HELD {
+                    user.free_ns = now_ns;
+                }
+                self.worker.stats.record_lag(now_ns.saturating_sub(meant_ns.max(user.free_ns)));
             }
         }
         None
@@ -322,5 +335,51 @@ impl<P: Protocol> Parties for Rooms<P> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::sync::{Arc, Mutex};
+
+    use klatch_record::CrowdResult;
+
+    use super::*;
+    use crate::irc::Irc;
+    use crate::shared::{Shared, Wake};
+
+    /// The server reads nothing for ten seconds, so the output of a user is full: what is due meanwhile is not late by the crowd.
+    #[test]
+    fn a_message_that_waited_for_the_server_to_read_is_not_late_by_the_crowd() {
+        let pacing = Pacing::Rate { per_user_per_s: 1_000.0 };
+        let workload = ChatWorkload {
+            rooms: 1,
+            users: 2,
+            count: 20_000,
+            size_bytes: 60,
+            start: 1,
+            pacing,
+            pause_s: 0.0,
+            churn_per_user_per_s: 0.0,
+        };
+        let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
+        let worker = Worker::new(0, shared.clone(), channel().0);
+        let mut rooms = Rooms::<Irc>::new(worker, &workload, 1, 0..1);
+        shared.open_gate();
+        let gate_ns = shared.gate_ns();
+        let mut now_ns = gate_ns;
+        while rooms.users[0].link.out.len() < OUT_MAX {
+            now_ns = rooms.queue_due(0, now_ns).unwrap_or(now_ns);
+        }
+        now_ns += 10_000_000_000;
+        while rooms.users[0].pace.sent < workload.count {
+            rooms.users[0].link.out.clear();
+            now_ns = rooms.queue_due(0, now_ns).unwrap_or(now_ns + 1_000);
+        }
+        let mut result = CrowdResult::default();
+        rooms.worker_mut().take_stats().merge_into(&mut result);
+        let late = result.send_lag_ns.iter().filter(|(ns, _)| *ns > 0).count();
+        assert_eq!(late, 0, "{:?}", result.send_lag_ns);
     }
 }

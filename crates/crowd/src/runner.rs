@@ -1,6 +1,5 @@
 //! Runs a whole crowd: starts its threads, supervises them, and merges their results.
 
-use std::net::SocketAddr;
 use std::ops::Range;
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
@@ -17,11 +16,12 @@ use klatch_record::{
 
 use crate::brokerage_statistics;
 use crate::channel::ClientEndpoint;
-use crate::connections::Connections;
+use crate::connections::{Addresses, Connections};
 use crate::control::ControlReceiver;
 use crate::districts::{Districts, Factories};
 use crate::event_loop::EventLoop;
 use crate::exchanges::Exchanges;
+use crate::gaps::Gaps;
 use crate::gate_client;
 use crate::http_command::HttpServer;
 use crate::irc::Irc;
@@ -41,7 +41,7 @@ use crate::rooms::Rooms;
 use crate::shared::{ControlMessage, Phase, Shared, Wake};
 use crate::site::{HOST, Site};
 use crate::stats::CrowdStats;
-use crate::supervisor::Supervisor;
+use crate::supervisor::{Supervised, Supervisor};
 use crate::traders::{Traders, mix, population};
 use crate::user_threads::{self, UserLinks};
 use crate::worker::Worker;
@@ -60,7 +60,7 @@ pub fn run(
     if options.threads.is_two_per_user() && !has_threads {
         return Err(CrowdError::Threads { workload: options.workload.kind() });
     }
-    let run = Run { server, options, addresses: options.check(server)?, inbox };
+    let run = Run { server, options, addresses: Addresses::new(options.check(server)?), inbox };
     match (&options.workload, server.protocol) {
         (Workload::Chat(chat), ProtocolName::Irc) => run.rooms::<Irc>(chat, on_event),
         (Workload::Chat(chat), ProtocolName::Redis) => run.rooms::<Redis>(chat, on_event),
@@ -84,7 +84,7 @@ pub fn run(
 struct Run<'a> {
     server: &'a ClientEndpoint,
     options: &'a Options,
-    addresses: Vec<SocketAddr>,
+    addresses: Addresses,
     inbox: ControlReceiver,
 }
 
@@ -141,7 +141,7 @@ impl Run<'_> {
         let (seed, path) = (self.options.seed, self.options.ledger.clone());
         let ledgers: trade::Ledgers = ledger_file::read(path.as_deref())?;
         let server = self.http_server();
-        let before = brokerage_statistics::read("trade", &server);
+        let before = brokerage_statistics::read_before("trade", &server).map_err(CrowdError::NoAnswer)?;
         let (population, mix) = (population(trade), mix(trade));
         let trader = |number, users| Trader::new(number, population, mix, seed, users, &ledgers);
         let traders =
@@ -175,7 +175,7 @@ impl Run<'_> {
         let path = self.options.ledger.clone();
         let earlier: orders::Ledgers = ledger_file::read(path.as_deref())?;
         let server = self.http_server();
-        let before = brokerage_statistics::read("orders", &server);
+        let before = brokerage_statistics::read_before("orders", &server).map_err(CrowdError::NoAnswer)?;
         let factories = Factories::new(workload.injection_rate);
         let seed = earlier.seed_of_next_run(self.options.seed);
         let districts =
@@ -251,12 +251,14 @@ pub(crate) fn supervise(
         start_gate_client: |gate: &Gate| start_gate_client(gate, shared),
         workers: shared.workers.len(),
         pauses: Pauses::default(),
+        gaps: Gaps::default(),
     };
-    let (join_s, failure) = supervisor.run();
+    let Supervised { join_s, gaps, failure } = supervisor.run();
     shared.enter(Phase::Stop);
     let (opened_ns, gate_run) = (shared.opened_machine_ns(), shared.gate_run());
     let finished = shared.finished();
-    let mut result = CrowdResult { join_s, failure, opened_ns, gate_run, finished, ..CrowdResult::default() };
+    let mut result =
+        CrowdResult { join_s, gaps, failure, opened_ns, gate_run, finished, ..CrowdResult::default() };
     let mut kept = ForChecks::default();
     for thread in threads {
         for mut stats in thread.join().map_err(|_| CrowdError::Thread)? {
@@ -277,9 +279,9 @@ fn start<P: Parties>(
     options: &Options,
     shared: &Arc<Shared>,
     workers: Vec<P>,
-    addresses: &[SocketAddr],
+    addresses: &Addresses,
 ) -> std::io::Result<Vec<JoinHandle<Vec<CrowdStats>>>> {
-    let addresses = || addresses.to_vec();
+    let addresses = || addresses.clone();
     let connect_timeout = options.connect_timeout;
     if let Threads::TwoPerUser { yields } = options.threads {
         let (shared, addresses, server) = (shared.clone(), addresses(), server.clone());

@@ -3,8 +3,9 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use klatch_record::{CrowdEvent, Failure, FailureKind, Gate};
+use klatch_record::{CrowdEvent, CrowdGap, Failure, FailureKind, Gate};
 
+use crate::gaps::{Gaps, TICK};
 use crate::options::{OnEvent, Options};
 use crate::pauses::Pauses;
 use crate::shared::{ControlMessage, Shared};
@@ -24,11 +25,22 @@ pub(crate) struct Supervisor<'a, G> {
     pub(crate) start_gate_client: G,
     pub(crate) workers: usize,
     pub(crate) pauses: Pauses,
+    pub(crate) gaps: Gaps,
+}
+
+/// What a supervisor saw of a crowd.
+pub(crate) struct Supervised {
+    /// Time that joining took, seconds.
+    pub(crate) join_s: f64,
+    /// Times in which the crowd did not run, after the gate opened.
+    pub(crate) gaps: Vec<CrowdGap>,
+    /// Why the crowd gave up, if it did.
+    pub(crate) failure: Option<Failure>,
 }
 
 impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
-    /// Returns the time in seconds that joining took, and the failure if there was one.
-    pub(crate) fn run(mut self) -> (f64, Option<Failure>) {
+    /// Returns what it saw, with the failure if there was one.
+    pub(crate) fn run(mut self) -> Supervised {
         let mut join_s = 0.0;
         let failure = self.join_and_talk(&mut join_s).err();
         (self.on_event)(&CrowdEvent::Done);
@@ -36,7 +48,7 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
         if self.options.steered && !stopped {
             self.wait_for_quit();
         }
-        (join_s, failure)
+        Supervised { join_s, gaps: self.gaps.into_list(), failure }
     }
 
     fn join_and_talk(&mut self, join_s: &mut f64) -> Result<(), Failure> {
@@ -96,7 +108,15 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
         let mut next_report = Instant::now() + PROGRESS_PERIOD;
         let (mut last_sum, mut moved_at) = (0, Instant::now());
         while missing > 0 {
-            match self.inbox.recv_timeout(next_report.saturating_duration_since(Instant::now())) {
+            let began = Instant::now();
+            let due = next_report.saturating_duration_since(began).min(TICK);
+            let received = self.inbox.recv_timeout(due);
+            if let Some(gap) = Gaps::gap(due, began.elapsed()) {
+                // The server had no chance to make progress that the crowd could have seen.
+                moved_at += gap;
+                self.record_gap(gap);
+            }
+            match received {
                 Ok(ControlMessage::Failed(failure)) => return Err(failure),
                 Ok(message) => {
                     missing -= usize::from(matches(&message));
@@ -107,6 +127,7 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
                         return Ok(());
                     }
                 }
+                Err(RecvTimeoutError::Timeout) if Instant::now() < next_report => {}
                 Err(RecvTimeoutError::Timeout) => {
                     next_report += PROGRESS_PERIOD;
                     let sum = progress(self, self.shared.sums());
@@ -122,8 +143,22 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
         Ok(())
     }
 
+    /// Records that the crowd did not run for so long, up to now. In a pause, and before the gate opens, it has nothing to do.
+    fn record_gap(&mut self, gap: Duration) {
+        let gate_ns = self.shared.gate_ns();
+        if gate_ns > 0 && !self.pauses.is_paused() {
+            self.gaps.add(self.shared.now_ns().saturating_sub(gate_ns), gap);
+        }
+    }
+
     fn stalled(&self) -> Failure {
-        let detail = format!("no progress for {} s", self.options.timeout.as_secs_f64());
+        let mut detail = format!("no progress for {} s", self.options.timeout.as_secs_f64());
+        if self.shared.gate_ns() == 0 {
+            let (connections, (joined, ..)) = (self.options.workload.connections(), self.shared.sums());
+            detail += &format!(
+                ": {joined} of {connections} connections have joined; the server accepts and does not answer, or it waits for another protocol"
+            );
+        }
         Failure { kind: FailureKind::Timeout, connection: None, room: None, user: None, detail }
     }
 
@@ -229,7 +264,8 @@ mod tests {
             start_gate_client: |_: &Gate| Ok(()),
             workers: 1,
             pauses: Pauses::default(),
+            gaps: Gaps::default(),
         };
-        assert_eq!(supervisor.run().1, None);
+        assert_eq!(supervisor.run().failure, None);
     }
 }

@@ -39,6 +39,8 @@ struct Seat<P> {
     meant_ns: u64,
     /// Before this time no operation begins, ns.
     rest_until_ns: u64,
+    /// When the trader was free for its next operation, ns.
+    free_ns: u64,
     /// When the first operation is due on a schedule, ns after the gate opened.
     phase_ns: u64,
     /// Operations begun so far.
@@ -99,6 +101,7 @@ impl<P: Player> Traders<P> {
                 closing: false,
                 meant_ns: 0,
                 rest_until_ns: 0,
+                free_ns: 0,
                 phase_ns: (jitter(seed, number, 0) * period_s * 1e9) as u64,
                 begun: 0,
                 verified: 0,
@@ -153,6 +156,7 @@ impl<P: Player> Traders<P> {
     fn end_operation(&mut self, index: usize, now_ns: u64) {
         let seat = &mut self.seats[index];
         seat.state = State::Idle;
+        seat.free_ns = now_ns;
         seat.rest_until_ns = now_ns + (self.workload.think_s * 1e9) as u64;
         self.in_flight -= 1;
         if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
@@ -296,7 +300,8 @@ impl<P: Player> Parties for Traders<P> {
             self.in_flight += 1;
             self.worker.stats.sent += 1;
             if self.workload.rate_per_trader_per_s.is_some() {
-                self.worker.stats.record_lag(now_ns - due_ns);
+                // A trader that waited for a reply is not late by itself.
+                self.worker.stats.record_lag(now_ns.saturating_sub(due_ns.max(seat.free_ns)));
             }
         }
         seat.player.write_request(&self.host, &mut seat.link.out);

@@ -16,7 +16,13 @@ pub(crate) struct User<P> {
     pub(crate) account: Account,
     pub(crate) pace: Pace,
     pub(crate) link: Link,
+    /// Pacing `rate`: when the user could send again after the server did not read, after a reconnect, or after a pause, ns; 0 before,
+    /// and [`HELD`] meanwhile.
+    pub(crate) free_ns: u64,
 }
+
+/// In place of a time: the user cannot send.
+pub(crate) const HELD: u64 = u64::MAX;
 
 impl<P: Protocol> User<P> {
     /// The users of the rooms `range`, counted from the first of the workload.
@@ -39,6 +45,7 @@ impl<P: Protocol> User<P> {
             account: Account::new(id.user, id.users),
             pace,
             link: Link::default(),
+            free_ns: 0,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! system call.
 
 use std::io::{Error, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle, Thread, current, park, park_timeout, yield_now};
@@ -12,8 +12,8 @@ use std::time::Duration;
 use klatch_record::FailureKind;
 
 use crate::channel::{Channel, ClientEndpoint, too_long};
-use crate::connections::connect_user;
-use crate::event_loop::LEAVE_NS;
+use crate::connections::{Addresses, connect_user};
+use crate::event_loop::{LEAVE_NS, closed_early};
 use crate::link::check_waiting;
 use crate::pace::Turn;
 use crate::parties::Parties;
@@ -28,7 +28,7 @@ const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// How users are connected, and what their threads do besides.
 pub(crate) struct UserLinks {
-    pub(crate) addresses: Vec<SocketAddr>,
+    pub(crate) addresses: Addresses,
     pub(crate) connect_timeout: Duration,
     pub(crate) server: ClientEndpoint,
     /// Yield the CPU after each packet received and each batch sent.
@@ -217,7 +217,8 @@ impl<P: Parties> UserThreads<P> {
             match read {
                 Ok(0) if self.channel.is_some() => {}
                 Ok(0) => {
-                    self.fail("the server closed the connection".to_owned());
+                    let joined = lock(&self.parties).link(self.index).joined;
+                    self.fail(closed_early(joined));
                     return None;
                 }
                 Ok(bytes) => return Some(bytes),

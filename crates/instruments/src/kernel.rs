@@ -5,6 +5,15 @@ use std::collections::BTreeSet;
 use klatch_record::Support;
 use libbpf_rs::btf::{Btf, BtfKind, types::Typedef};
 
+/// The first Linux with each tracepoint that not every supported one has. Those of the scheduler's entry and exit are no events, so
+/// `available_events` does not list them.
+const SINCE: [(&str, &str); 4] = [
+    ("contention_begin", "5.19"),
+    ("contention_end", "5.19"),
+    ("sched_entry_tp", "6.14"),
+    ("sched_exit_tp", "6.14"),
+];
+
 /// The type information and tracepoints of the running kernel.
 pub struct Kernel {
     btf: Option<Btf<'static>>,
@@ -49,9 +58,10 @@ impl Kernel {
         let missing = names.iter().find(|name| !self.has_tracepoint(name))?;
         Some(Support::NotAvailable {
             why: format!("the kernel has no tracepoint {missing}"),
-            remedy: format!(
-                "boot a kernel that has it: grep -w {missing} /sys/kernel/tracing/available_events, or its source"
-            ),
+            remedy: match SINCE.iter().find(|(name, _)| name == missing) {
+                Some((_, version)) => format!("boot a kernel {version} or newer"),
+                None => format!("boot a kernel with CONFIG_TRACEPOINTS=y whose source has {missing}"),
+            },
         })
     }
 }
@@ -74,6 +84,13 @@ mod tests {
             text(&kernel, &["sched_switch", "sched_waking"]),
             "the kernel has no tracepoint sched_waking"
         );
+        let old = Kernel::without_tracepoints(&["sched_entry_tp", "contention_begin"]);
+        for (tracepoint, version) in [("sched_entry_tp", "6.14"), ("contention_begin", "5.19")] {
+            let Some(Support::NotAvailable { remedy, .. }) = old.lacks(&[tracepoint]) else {
+                panic!("it is hidden")
+            };
+            assert_eq!(remedy, format!("boot a kernel {version} or newer"));
+        }
         assert!(text(&Kernel::without_btf(), &["sched_switch"]).contains("/sys/kernel/btf/vmlinux"));
     }
 }

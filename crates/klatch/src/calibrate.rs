@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_platforms::{PlatformRequest, Processes, Setting};
+use klatch_platforms::{PlatformRequest, Setting};
 use klatch_record::{DuetEnd, InstrumentName, error_chain};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, instrument_duet};
 use klatch_runner::{Plan, PlatformPlan, Subject};
@@ -55,9 +55,7 @@ pub(crate) struct Calibrate {
 impl Calibrate {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let plan = self.plan()?;
-        let all = Processes::default();
-        let stopper = all.clone();
-        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
+        let all = crate::interrupt::interruptible_processes()?;
         let progress = show_progress(self.json);
         let done = if self.instruments.is_empty() {
             calibrate(plan, &all, progress)

@@ -8,7 +8,7 @@ use klatch_conformance::{
     EchoWire, Finding, Outcome, SiteSubject, Subject, check, check_echo, check_site, check_websocket, row,
     summary,
 };
-use klatch_platforms::{PlatformRequest, Processes, ResolvedPlatform, Server, Setting, resolve};
+use klatch_platforms::{PlatformRequest, ResolvedPlatform, Server, Setting, resolve};
 use klatch_record::{
     Class, Endpoint, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind,
 };
@@ -81,9 +81,7 @@ impl Conformance {
                 static_only: self.static_only,
             });
         }
-        let all = Processes::default();
-        let stopper = all.clone();
-        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
+        let all = crate::interrupt::interruptible_processes()?;
         let checked = self.resolve().and_then(|platform| {
             let timeout = seconds("ready timeout", self.ready_timeout)?;
             let server = Server::start(&platform, Ipv4Addr::LOCALHOST.into(), &all, timeout)?;

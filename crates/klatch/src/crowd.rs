@@ -13,7 +13,7 @@ use klatch_record::{
 use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
-use crate::output::{is_stdout, print, print_error, print_line, save_or_print};
+use crate::output::{check_can_write, is_stdout, print, print_error, print_line, save_or_print};
 use crate::shard_option::ShardOption;
 use crate::transport::{TlsArgs, WebSocketOptions, with_tls, with_transport};
 use crate::version::build;
@@ -107,6 +107,7 @@ pub(crate) struct Crowd {
 
 impl Crowd {
     pub(crate) fn execute(mut self) -> anyhow::Result<ExitCode> {
+        self.out.as_deref().map_or(Ok(()), check_can_write)?;
         let (workload, gate) = self.part()?;
         let endpoint = self.endpoint(&workload)?;
         let server = with_tls(endpoint.clone(), &self.tls)?;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_platforms::{PlatformRequest, Processes, Setting};
+use klatch_platforms::{PlatformRequest, Setting};
 use klatch_record::{Duet as DuetResult, DuetEnd, WhichSide, Workload};
 use klatch_report::Gate;
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
@@ -161,9 +161,7 @@ impl Duet {
             self.side(&self.b, self.catalog_b.clone(), self.crowd_b.unwrap_or(self.crowd))?,
         ];
         let plan = self.schedule.plan(sides, None, "duet")?;
-        let all = Processes::default();
-        let stopper = all.clone();
-        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
+        let all = crate::interrupt::interruptible_processes()?;
         let outcome = match duet(plan, &all, show_progress(self.json)) {
             Err(_) if all.interrupted() => {
                 print_error(

@@ -1,13 +1,12 @@
 //! `klatch floor`: the study `floor` with a loopback probe, and its history file.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use klatch_platforms::Processes;
 use klatch_record::{FloorResult, WorkloadKind};
 use klatch_report::one_line;
 use klatch_runner::{Machine, VisitEvent};
@@ -69,6 +68,8 @@ impl Floor {
         };
         let history =
             self.history.unwrap_or_else(|| PathBuf::from("bench/history").join(name).with_extension("jsonl"));
+        // After minutes of measuring it would be too late.
+        let history = History::open(history)?;
         let file = load(name)?;
         let mut plan = file.measured(&study::base(&self.platforms, &self.out), self.seed)?;
         if !self.only.is_empty() {
@@ -81,9 +82,7 @@ impl Floor {
         }
         plan.rules.stop = StopRule::Trials(self.blocks);
         let store = Store::begin(&self.out, &plan.head.name, file.text(), self.seed)?;
-        let all = Processes::default();
-        let stopper = all.clone();
-        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
+        let all = crate::interrupt::interruptible_processes()?;
         let mut probe = FloorProbe::new(Machine { processes: &all }).with_clients(&all);
         let done = run_study(&plan, &store, &mut probe, |event| match event {
             StudyEvent::VisitStarted { cell, block, .. } if !self.json => {
@@ -100,26 +99,68 @@ impl Floor {
             return Ok(ExitCode::from(INTERRUPTED));
         }
         let result = probe.finish(&done?)?;
-        append(&result, &history)?;
         if self.json {
             print_line(serde_json::to_string(&result)?);
         } else {
             print(format_args!("\n{}", klatch_report::floor(&result)));
-            print_line(format_args!(
-                "\nrecords: {}\nhistory: {}",
-                store.folder().display(),
-                history.display()
-            ));
+            print_line(format_args!("\nrecords: {}", store.folder().display()));
+        }
+        history.append(&result)?;
+        if !self.json {
+            print_line(format_args!("history: {}", history.path.display()));
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn append(result: &FloorResult, history: &Path) -> anyhow::Result<()> {
-    let line = serde_json::to_string(result)? + "\n";
-    let append = || {
-        history.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-        OpenOptions::new().create(true).append(true).open(history)?.write_all(line.as_bytes())
-    };
-    append().with_context(|| format!("cannot append to {}", history.display()))
+/// The file with the results of earlier calls, open for one more.
+struct History {
+    path: PathBuf,
+    file: File,
+}
+
+impl History {
+    fn open(path: PathBuf) -> anyhow::Result<History> {
+        let open = || {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+            OpenOptions::new().create(true).append(true).open(&path)
+        };
+        let file = open().with_context(|| format!("cannot append to {}", path.display()))?;
+        Ok(History { path, file })
+    }
+
+    fn append(&self, result: &FloorResult) -> anyhow::Result<()> {
+        let line = serde_json::to_string(result)? + "\n";
+        let written = (&self.file).write_all(line.as_bytes());
+        written.with_context(|| format!("cannot append to {}; the result is above", self.path.display()))
+    }
+}
+
+impl Drop for History {
+    /// Removes a file in which nothing was written.
+    fn drop(&mut self) {
+        if self.file.metadata().is_ok_and(|file| file.is_file() && file.len() == 0) {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_history_that_cannot_be_appended_to_is_an_error_before_anything_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = History::open(folder.path().to_owned()).err().unwrap().to_string();
+        assert_eq!(error, format!("cannot append to {}", folder.path().display()));
+        let path = folder.path().join("new/floor.jsonl");
+        let history = History::open(path.clone()).unwrap();
+        assert!(path.is_file());
+        drop(history);
+        assert!(!path.exists(), "nothing was measured");
+        std::fs::write(&path, "{}\n").unwrap();
+        drop(History::open(path.clone()).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
+    }
 }

@@ -1,11 +1,16 @@
 //! `--hosts`: the names of hosts, or the allocation of an engine.
 
+use std::time::Duration;
+
 use anyhow::Context;
 use klatch_host::privileges::Program;
 use klatch_runner::Reach;
 
 /// Stands for the nodes of an allocation of Slurm.
 const SLURM: &str = "@slurm";
+
+/// Longest time in which Slurm lists the nodes. Its controller may not answer.
+const SCONTROL_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The hosts, and how they are reached unless the user names another way.
 ///
@@ -31,7 +36,7 @@ fn slurm_nodes() -> anyhow::Result<Vec<String>> {
     let list = variable("SLURM_JOB_NODELIST").with_context(|| {
         format!("--hosts {SLURM} is for an allocation of Slurm, and SLURM_JOB_NODELIST is not set; run klatch in a batch script, or in salloc")
     })?;
-    let output = Program::new("scontrol").args(["show", "hostnames", &list]).output();
+    let output = Program::new("scontrol").args(["show", "hostnames", &list]).output_within(SCONTROL_TIMEOUT);
     let output = output.context("cannot run scontrol, which lists the nodes of this allocation")?;
     anyhow::ensure!(
         output.status.success(),

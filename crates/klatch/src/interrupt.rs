@@ -1,16 +1,44 @@
-//! The signals that interrupt a command.
+//! The signals that interrupt a command, and the one of a file that grows too large.
 
 use std::io::Result;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use klatch_platforms::Processes;
+use klatch_server::is_ignored;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 
-/// Calls `handler` on its own thread whenever this process receives SIGINT, SIGTERM or SIGHUP.
+use crate::output::print_error;
+
+/// Calls `handler` on its own thread whenever this process receives SIGINT, SIGTERM or SIGHUP. A signal that was ignored when the
+/// process started stays ignored: its caller, such as `nohup` or a script, has decided that.
 ///
 /// # Errors
 /// The signals cannot be registered, or the thread cannot be started.
 pub(crate) fn on_interrupt(mut handler: impl FnMut() + Send + 'static) -> Result<()> {
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal)))?;
     let work = move || signals.forever().for_each(|_| handler());
     std::thread::Builder::new().name("signals".to_owned()).spawn(work).map(drop)
+}
+
+/// The processes of a command, which an interrupt stops. What takes long before a process starts, such as a build, is shown on
+/// standard error.
+///
+/// # Errors
+/// As those of [`on_interrupt`].
+pub(crate) fn interruptible_processes() -> Result<Processes> {
+    let all = Processes::with_notes(|note| print_error(format_args!("klatch: {note}")));
+    let stopper = all.clone();
+    on_interrupt(move || stopper.interrupt())?;
+    Ok(all)
+}
+
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) an error with a message. By default the signal ends the process.
+pub(crate) fn survive_file_size_limit() {
+    // A handler, because the programs that Klatch starts would inherit that the signal is ignored. Without it they end, as they should.
+    if !is_ignored(SIGXFSZ) {
+        let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    }
 }

@@ -106,6 +106,7 @@ pub fn command_line() -> clap::Command {
 /// Runs the command of this process's arguments.
 #[must_use]
 pub fn main() -> ExitCode {
+    interrupt::survive_file_size_limit();
     // Before any thread starts and any file is opened.
     if let Err(error) = act_as_invoker() {
         print_error(format_args!("klatch: {}", error_chain(&error)));

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Result, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use klatch_record::{Record, save, save_text};
+use klatch_record::{Record, check_can_save, save, save_text};
 
 /// The first write error that is not a closed pipe.
 static FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
@@ -46,6 +46,14 @@ pub(crate) fn folder(text: &str) -> std::result::Result<PathBuf, String> {
         );
     }
     Ok(folder)
+}
+
+/// Checks that a result can be written to a file, before the work that makes it.
+///
+/// # Errors
+/// The folder is not there or cannot be written, or the file is there and no regular file.
+pub(crate) fn check_can_write(path: &Path) -> anyhow::Result<()> {
+    if is_stdout(path) { Ok(()) } else { Ok(check_can_save(path)?) }
 }
 
 /// Writes a record to a file, or to standard output as one line.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use klatch_platforms::{PlatformRequest, Processes, Setting, TRANSPORT_KNOB};
+use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB};
 use klatch_record::{
     Authorities, InstrumentName, Record, Role, RunOptions, Status, Subprotocol, Transport, WorkloadKind,
 };
@@ -54,7 +54,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
     target: Option<Target>,
     /// File with the authorities that may have signed the certificate of an ircs:// or wss:// target, in PEM
-    /// [default: those of the system]
+    /// [default: that of SSL_CERT_FILE, or those of the system]
     #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
     ca: Option<PathBuf>,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
@@ -196,9 +196,7 @@ impl Run {
         let (web, title, classic) = (self.web, self.title(), self.classic);
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
-        let all = Processes::default();
-        let stopper = all.clone();
-        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
+        let all = crate::interrupt::interruptible_processes()?;
         let mut display = Display { json, classic, plan: &plan, progress: None, web };
         let made = execute(&plan, &all, |event| display.update(event));
         display.end(made.is_ok());

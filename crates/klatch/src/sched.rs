@@ -10,7 +10,7 @@ use klatch_platforms::Setting;
 use klatch_record::lab::SchedulerReport;
 use klatch_schedulers::{Loaded, Scheduler, SchedulerError, all, find, running, sched_ext_state};
 
-use crate::output::{print_error, print_line, save_text_or_print};
+use crate::output::{check_can_write, print_error, print_line, save_text_or_print};
 
 /// Run a command under a scheduler of early Linux (sched_ext)
 #[derive(Args)]
@@ -102,6 +102,7 @@ impl Run {
     fn execute(self) -> anyhow::Result<ExitCode> {
         let knobs: Vec<(String, String)> =
             self.knobs.into_iter().map(|setting| (setting.name, setting.value)).collect();
+        self.out.as_deref().map_or(Ok(()), check_can_write)?;
         // Ctrl-C stops the command. klatch continues, unloads the scheduler and then ends.
         crate::interrupt::on_interrupt(|| {})?;
         let loaded = Loaded::load(find(&self.name)?, &knobs)?;

@@ -100,6 +100,7 @@ impl Serve {
             json: self.json,
         };
         let ready_file = self.ready_file.map(ReadyFile::new);
+        self.out.as_deref().map_or(Ok(()), crate::output::check_can_write)?;
         let use_file = self.out.map(UseFile::new);
         serve_announced(&options, &mut |address| {
             use_file.iter().try_for_each(|file| file.observe(address))?;

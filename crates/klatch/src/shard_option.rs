@@ -6,15 +6,37 @@ use anyhow::Context;
 use klatch_record::{Gate, Workload};
 use klatch_runner::split_parties;
 
-/// Variables in which engines number the tasks of a job, each with its first number. The first one that is set counts. A job array of
-/// Slurm sets both of its variables, and SLURM_PROCID is 0 in all its tasks.
-const VARIABLES: [(&str, u32); 6] = [
-    ("JOB_COMPLETION_INDEX", 0),
-    ("SLURM_ARRAY_TASK_ID", 0),
-    ("SLURM_PROCID", 0),
-    ("HQ_TASK_ID", 0),
-    ("NOMAD_ALLOC_INDEX", 0),
-    ("PARALLEL_SEQ", 1),
+/// A variable in which an engine numbers the tasks of a job.
+struct Numbering {
+    name: &'static str,
+    /// The number of the first task, where no variable has it.
+    first: u32,
+    /// The variable with the number of the first task, and the one with the distance of two.
+    of_array: Option<[&'static str; 2]>,
+}
+
+const fn from_zero(name: &'static str) -> Numbering {
+    Numbering { name, first: 0, of_array: None }
+}
+
+/// The first one that is set counts. A job array of Slurm sets SLURM_PROCID as well, to 0 in all its tasks, and so does a batch script in
+/// which MPI starts tasks.
+const NUMBERINGS: [Numbering; 12] = [
+    from_zero("JOB_COMPLETION_INDEX"),
+    Numbering {
+        of_array: Some(["SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP"]),
+        ..from_zero("SLURM_ARRAY_TASK_ID")
+    },
+    from_zero("PBS_ARRAY_INDEX"),
+    from_zero("OMPI_COMM_WORLD_RANK"),
+    from_zero("PALS_RANKID"),
+    from_zero("PMI_RANK"),
+    from_zero("PMIX_RANK"),
+    from_zero("FLUX_TASK_RANK"),
+    from_zero("SLURM_PROCID"),
+    from_zero("HQ_TASK_ID"),
+    from_zero("NOMAD_ALLOC_INDEX"),
+    Numbering { first: 1, ..from_zero("PARALLEL_SEQ") },
 ];
 
 /// One of several shards, as on the command line.
@@ -45,13 +67,18 @@ impl FromStr for ShardOption {
 
 /// The number of this task of an engine.
 fn from_environment(variable: impl Fn(&str) -> Option<String>) -> anyhow::Result<u32> {
-    let set = VARIABLES.iter().find_map(|(name, first)| Some((name, first, variable(name)?)));
-    let Some((name, first, value)) = set else {
-        let names: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
+    let set = NUMBERINGS.iter().find_map(|numbering| Some((numbering, variable(numbering.name)?)));
+    let Some((Numbering { name, first, of_array }, value)) = set else {
+        let names: Vec<&str> = NUMBERINGS.iter().map(|numbering| numbering.name).collect();
         anyhow::bail!("--shard: none of the variables {} is set; give the number: I/N", names.join(", "));
     };
-    let number = value.parse::<u32>().ok().and_then(|number| number.checked_sub(*first));
-    number.with_context(|| format!("--shard: the variable {name} is {value}, and not a number from {first}"))
+    let of_array = of_array.map(|names| names.map(|name| variable(name)?.parse::<u32>().ok()));
+    let [least, step] = of_array.unwrap_or_default();
+    let (first, step) = (least.unwrap_or(*first), step.unwrap_or(1).max(1));
+    let number = value.parse::<u32>().ok().and_then(|number| number.checked_sub(first));
+    number
+        .map(|number| number / step)
+        .with_context(|| format!("--shard: the variable {name} is {value}, and not a number from {first}"))
 }
 
 impl ShardOption {
@@ -117,6 +144,21 @@ mod tests {
         };
         assert_eq!(number(&[("JOB_COMPLETION_INDEX", "3")]), Ok(3));
         assert_eq!(number(&[("SLURM_PROCID", "0"), ("SLURM_ARRAY_TASK_ID", "2")]), Ok(2));
+        let array = |id| {
+            [("SLURM_ARRAY_TASK_MIN", "10"), ("SLURM_ARRAY_TASK_STEP", "5"), ("SLURM_ARRAY_TASK_ID", id)]
+        };
+        assert_eq!(["10", "15", "20"].map(|id| number(&array(id))), [Ok(0), Ok(1), Ok(2)]);
+        assert!(number(&array("9")).unwrap_err().contains("not a number from 10"));
+        for rank in [
+            "PMI_RANK",
+            "PMIX_RANK",
+            "OMPI_COMM_WORLD_RANK",
+            "PALS_RANKID",
+            "FLUX_TASK_RANK",
+            "PBS_ARRAY_INDEX",
+        ] {
+            assert_eq!(number(&[("SLURM_PROCID", "0"), (rank, "3")]), Ok(3), "{rank}");
+        }
         assert_eq!(number(&[("PARALLEL_SEQ", "1")]), Ok(0));
         assert!(number(&[("PARALLEL_SEQ", "0")]).unwrap_err().contains("not a number from 1"));
         assert!(number(&[]).unwrap_err().contains("none of the variables JOB_COMPLETION_INDEX"));

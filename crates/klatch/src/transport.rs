@@ -1,5 +1,6 @@
 //! The endpoint of a server, from options.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -44,13 +45,31 @@ pub(crate) fn with_transport(
     })
 }
 
-/// The bundle of authorities of Debian and of most other systems.
-const SYSTEM_AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+/// The variable that names the authorities, as for OpenSSL.
+const AUTHORITIES_VARIABLE: &str = "SSL_CERT_FILE";
+
+/// The bundle of authorities on systems: Debian, Arch and Gentoo; Fedora and RHEL; openSUSE; Alpine; older RHEL; FreeBSD's ports.
+const SYSTEM_AUTHORITIES: [&str; 6] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/usr/local/share/certs/ca-root-nss.crt",
+];
+
+/// The file with the authorities of this system: the one of the variable, else the first that is there, else the first of the list,
+/// which the error then names.
+fn system_authorities(variable: Option<OsString>, is_there: impl Fn(&Path) -> bool) -> PathBuf {
+    let named = variable.filter(|file| !file.is_empty()).map(PathBuf::from);
+    let found = || SYSTEM_AUTHORITIES.iter().map(Path::new).find(|file| is_there(file));
+    named.unwrap_or_else(|| found().unwrap_or(Path::new(SYSTEM_AUTHORITIES[0])).to_owned())
+}
 
 /// What a client sets about TLS.
 #[derive(Args, Default)]
 pub(crate) struct TlsArgs {
-    /// tls, wss: file with the authorities that may have signed the certificate, in PEM [default: those of the system]
+    /// tls, wss: file with the authorities that may have signed the certificate, in PEM [default: that of SSL_CERT_FILE, or those of the system]
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
     /// tls, wss: resume the TLS sessions of earlier connections, where the server gives tickets
@@ -68,11 +87,31 @@ pub(crate) struct TlsArgs {
 pub(crate) fn with_tls(server: Endpoint, args: &TlsArgs) -> anyhow::Result<ClientEndpoint> {
     let host = server.host.clone();
     server.try_with_tls(|authorities| {
-        let file = authorities.file().map_or(Path::new(SYSTEM_AUTHORITIES), PathBuf::as_path);
-        let tls = ClientTls::from_file(file, &host);
-        let tls =
-            tls.context("--ca FILE names the authorities that may have signed the server's certificate")?;
+        let of_system = || system_authorities(std::env::var_os(AUTHORITIES_VARIABLE), Path::is_file);
+        let file = authorities.file().cloned().unwrap_or_else(of_system);
+        let tls = ClientTls::from_file(&file, &host);
+        let tls = tls.with_context(|| {
+            format!("--ca FILE or {AUTHORITIES_VARIABLE} names the authorities that may have signed the server's certificate")
+        })?;
         let tls = if args.resume { tls.with_resumption() } else { tls };
         if args.ktls { tls.in_kernel().context("cannot use --ktls") } else { Ok(tls) }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn authorities_are_those_of_the_variable_or_of_any_distribution() {
+        let file = |variable: Option<&str>, there: &str| {
+            system_authorities(variable.map(OsString::from), |file| file == Path::new(there))
+        };
+        assert_eq!(file(Some("/my/ca.pem"), SYSTEM_AUTHORITIES[0]), Path::new("/my/ca.pem"));
+        for there in SYSTEM_AUTHORITIES {
+            assert_eq!(file(None, there), Path::new(there));
+            assert_eq!(file(Some(""), there), Path::new(there));
+        }
+        assert_eq!(file(None, "/nowhere"), Path::new(SYSTEM_AUTHORITIES[0]));
+    }
 }

@@ -1,6 +1,11 @@
 //! Finds the Debian mirror of this machine.
 
+use std::time::Duration;
+
 use klatch_host::privileges::Program;
+
+/// Longest time in which apt lists addresses. It waits where another process updates the lists.
+const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Names of Debian's current and next suites.
 const SUITES: [&str; 10] =
@@ -14,7 +19,7 @@ pub(crate) fn debian_mirror() -> Option<String> {
 
 /// The addresses that `apt-get update` would fetch. So apt itself parses its sources, in both of their formats.
 fn apt_downloads() -> String {
-    let output = Program::new("apt-get").args(["--print-uris", "update"]).output();
+    let output = Program::new("apt-get").args(["--print-uris", "update"]).output_within(LIST_TIMEOUT);
     output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
 }
 

@@ -1,6 +1,7 @@
 //! Builds a small Java runtime for the emulated machine with the jlink of an installed JDK.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use klatch_host::privileges::{
     Program, cache_folder, check_manifest, sha256_hex, temporary_folder_in, write_manifest,
@@ -10,6 +11,9 @@ use crate::error::LabError;
 
 /// Modules of the runtime: `klatch.jar` needs `java.base`, and `klatch-web.jar` with a brokerage on H2 the others.
 const MODULES: &str = "java.base,java.management,java.naming,java.sql,jdk.net,jdk.unsupported";
+
+/// Longest time for a build, which takes seconds.
+const BUILD_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Folder of a cached runtime, built from the JDK of this `java` program. `progress` receives a line before a build.
 ///
@@ -37,7 +41,7 @@ pub fn java_runtime(java: &Path, progress: impl Fn(&str)) -> Result<PathBuf, Lab
     let made = temporary.path().join("java");
     let mut command = Program::new(&jlink);
     command.args(["--add-modules", MODULES, "--no-header-files", "--no-man-pages", "--output"]).arg(&made);
-    let output = command.output().map_err(|error| failed(error.to_string()))?;
+    let output = command.output_within(BUILD_TIMEOUT).map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         let text = [output.stdout, output.stderr].concat();
         return Err(failed(String::from_utf8_lossy(&text).trim().to_owned()));

@@ -420,6 +420,7 @@ pub fn schema() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::configuration_file::Quotes;
 
     #[test]
     fn every_catalog_file_is_valid() {
@@ -434,6 +435,24 @@ mod tests {
             assert!(own_audit(workload).command.contains(&"{database_url}".to_owned()), "{workload}");
         }
         assert!(launch::names().chain(["yield"]).all(|name| !java.contains_key(name)));
+    }
+
+    /// A path can have spaces and quotes in it. The values of mosquitto and ngIRCd end with the line.
+    #[test]
+    fn every_path_in_a_file_stands_between_quotes() {
+        let paths = ["{folder}", "{data}", "{web_files}", "{certificate}", "{key}", "{build}", "{source}"];
+        for entry in catalog(None).unwrap() {
+            let in_transports = entry.transports.values().flat_map(|transport| &transport.files);
+            for file in entry.files.iter().chain(in_transports) {
+                for line in file.text.lines() {
+                    let place = paths.iter().filter_map(|path| line.find(path)).min();
+                    let Some(before) = place.map(|place| &line[..place]) else { continue };
+                    let to_line_end = ["mosquitto", "ngircd"].contains(&entry.name.as_str());
+                    let quoted = before.matches('"').count() % 2 == 1 && file.quotes != Quotes::None;
+                    assert!(quoted || to_line_end, "{}, {}: {line}", entry.name, file.name);
+                }
+            }
+        }
     }
 
     fn parse_error(text: &str) -> String {

@@ -10,10 +10,12 @@ use klatch_record::{CONTENT_SEED, Workload};
 
 use crate::catalog::{DATA, own_audit};
 use crate::certificate::{CERTIFICATE, KEY, write_certificate};
+use crate::configuration_file::Quotes;
 use crate::java::JavaRuntimes;
 use crate::launch::Launch;
 use crate::own_programs::{klatch_jar, klatch_program, netty_jar, web_jar};
 use crate::platform_error::PlatformError;
+use crate::process::Processes;
 use crate::resolve::ResolvedPlatform;
 use crate::secrets::{Environment, Secrets};
 use crate::sources::{BuildFolders, SourceError, prepare};
@@ -43,7 +45,7 @@ pub(crate) struct Prepared {
 
 impl ResolvedPlatform {
     /// Builds the platform if necessary, writes its files, and returns the command lines.
-    pub(crate) fn prepare(&self, site: &Site<'_>) -> Result<Prepared, PlatformError> {
+    pub(crate) fn prepare(&self, site: &Site<'_>, all: &Processes) -> Result<Prepared, PlatformError> {
         let wrong = |source| PlatformError::Source { name: self.entry.name.clone(), source };
         let no_secret = |source| PlatformError::Secret { name: self.name.clone(), source };
         if self.transport.has_tls() {
@@ -54,14 +56,15 @@ impl ResolvedPlatform {
         let jar = if needs_jar { web_jar()?.display().to_string() } else { String::new() };
         let fill =
             |word: &str, folders: &BuildFolders| self.fill(word, site, folders).replace("{web_jar}", &jar);
-        let mut folders = prepare(&self.entry, &self.compiler(), fill).map_err(wrong)?;
+        let mut folders = prepare(&self.entry, &self.compiler(), fill, all).map_err(wrong)?;
         if self.in_workload.static_only {
             folders.web_files = web_files(self.directories()).map_err(wrong)?;
         }
         let own = Some(&self.in_transport.files).filter(|files| !files.is_empty());
         for file in own.unwrap_or(&self.entry.files) {
             let path = site.folder.join(&file.name);
-            let text = site.secrets.fill(&self.fill(&file.text, site, &folders)).map_err(no_secret)?;
+            let text = self.fill_quoted(&file.text, file.quotes, site, &folders);
+            let text = site.secrets.fill(&text).map_err(no_secret)?;
             write_new(&path, &text).map_err(|source| wrong(SourceError::Write { path, source }))?;
         }
         let user = self.entry.user.as_deref().map(ServiceUser::find).transpose();
@@ -75,7 +78,11 @@ impl ResolvedPlatform {
             words.extend(self.entry.arguments_as_root.iter().cloned());
         }
         let ready_command = self.entry.ready_command.iter().map(|word| self.fill(word, site, &folders));
+        // Messages, numbers and collation do not depend on who starts a server, nor on which locales are installed. A Java decodes
+        // the names of files by it.
+        let locale = if self.java.is_some() { "C.UTF-8" } else { "C" };
         let mut environment = Environment::default();
+        environment.extend([("LC_ALL".to_owned(), locale.to_owned())]);
         for (name, text) in &self.entry.environment {
             let text = site.secrets.fill(&self.fill(text, site, &folders)).map_err(no_secret)?;
             environment.extend([(name.clone(), text)]);
@@ -157,7 +164,14 @@ impl ResolvedPlatform {
     }
 
     fn fill(&self, text: &str, site: &Site<'_>, folders: &BuildFolders) -> String {
-        let path = |path: Option<&Path>| path.map_or(String::new(), |path| path.display().to_string());
+        self.fill_quoted(text, Quotes::None, site, folders)
+    }
+
+    /// The text with its placeholders filled in, in which paths stand between double quotes of this kind.
+    fn fill_quoted(&self, text: &str, quotes: Quotes, site: &Site<'_>, folders: &BuildFolders) -> String {
+        let path = |path: Option<&Path>| {
+            path.map_or(String::new(), |path| quotes.quoted(&path.display().to_string()))
+        };
         let (users, quotes) = match &self.workload {
             Workload::Trade(trade) => (trade.users, trade.quotes),
             _ => (0, 0),

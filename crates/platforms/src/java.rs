@@ -2,11 +2,15 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use klatch_host::privileges::{PrivateFolder, Program, cache_path, check_manifest};
+use klatch_host::privileges::{
+    PrivateFolder, Program, cache_path, check_manifest, invoker, programs_run_as_root,
+};
 use klatch_record::{Runtime, error_chain};
 use thiserror::Error;
 
@@ -241,7 +245,7 @@ fn own_words(output: &std::process::Output) -> String {
     }
 }
 
-/// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm` and `scripts/get-jdk.sh`, each once. They are searched once in a
+/// Every runtime of `JAVA_HOME`, the search path, `/usr/lib/jvm`, the tools of the user and `scripts/get-jdk.sh`, each once. They are searched once in a
 /// process: to start each and to read a whole JDK for its checksums takes a second, and a study asks for every cell.
 pub(crate) fn installed() -> &'static [Java] {
     &search().found
@@ -284,6 +288,7 @@ fn usual_paths() -> Vec<PathBuf> {
             .find(|java| java.exists()),
     );
     paths.extend(javas_in(Path::new("/usr/lib/jvm")));
+    paths.extend(folders_of_tools().iter().flat_map(|folder| javas_in(folder)));
     paths.extend(fetched().unwrap_or_else(|reason| {
         warn(&reason);
         Vec::new()
@@ -311,13 +316,56 @@ fn fetched() -> Result<Vec<PathBuf>, String> {
     Ok(runtimes)
 }
 
+/// The folders in which tools of this user install runtimes: SDKMAN, IntelliJ, Gradle, asdf, mise and jabba.
+fn folders_of_tools() -> Vec<PathBuf> {
+    let home = match invoker() {
+        Some(invoker) => invoker.home.clone(),
+        None => named_folder("HOME"),
+    };
+    // Root starts no program of another user.
+    let may_start =
+        |home: &PathBuf| !programs_run_as_root() || std::fs::metadata(home).is_ok_and(|home| home.uid() == 0);
+    home.filter(may_start).map_or(Vec::new(), |home| tool_folders(&home, named_folder))
+}
+
+/// An environment variable with an absolute path.
+fn named_folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn tool_folders(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> Vec<PathBuf> {
+    let or_home = |name: &str, in_home: &str| variable(name).unwrap_or_else(|| home.join(in_home));
+    let mise =
+        variable("MISE_DATA_DIR").unwrap_or_else(|| or_home("XDG_DATA_HOME", ".local/share").join("mise"));
+    vec![
+        or_home("SDKMAN_DIR", ".sdkman").join("candidates/java"),
+        home.join(".jdks"),
+        or_home("GRADLE_USER_HOME", ".gradle").join("jdks"),
+        or_home("ASDF_DATA_DIR", ".asdf").join("installs/java"),
+        mise.join("installs/java"),
+        home.join(".jabba/jdk"),
+    ]
+}
+
 /// Runtimes in this folder, newest first.
 fn javas_in(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut installed: Vec<PathBuf> = entries.map(|folder| folder.path().join("bin/java")).collect();
-    installed.retain(|java| java.exists());
-    installed.sort_by_cached_key(|java| std::cmp::Reverse(java.display().to_string()));
-    installed
+    let mut installed: Vec<(Vec<u64>, PathBuf)> =
+        entries.map(|entry| (version_in(&entry.file_name()), entry.path().join("bin/java"))).collect();
+    installed.retain(|(_, java)| java.exists());
+    installed.sort_by(|one, other| other.cmp(one));
+    installed.into_iter().map(|(_, java)| java).collect()
+}
+
+/// The numbers in the name of a folder with a runtime, `[17, 0, 10]` in `temurin-17.0.10`. A leading 1 of old versions is left out.
+fn version_in(name: &OsStr) -> Vec<u64> {
+    let name = name.to_string_lossy();
+    let digits = name.split(|letter: char| !letter.is_ascii_digit()).filter(|digits| !digits.is_empty());
+    let numbers: Vec<u64> = digits.filter_map(|digits| digits.parse().ok()).collect();
+    match numbers[..] {
+        [1, feature @ 2..=8, ..] => [&[feature], &numbers[2..]].concat(),
+        _ => numbers,
+    }
 }
 
 /// The other runtimes can still be measured.
@@ -360,6 +408,34 @@ mod tests {
         let error = Java::find(Some(&broken), 17).unwrap_err().to_string();
         let said = "it says: Error: Could not create the Java Virtual Machine.; [1m Unrecognized option";
         assert!(error.contains(said), "{error}");
+    }
+
+    #[test]
+    fn runtimes_are_found_where_tools_install_them_and_sorted_by_number() {
+        let home = tempfile::tempdir().unwrap();
+        let moved = home.path().join("moved");
+        let folders = tool_folders(home.path(), |name| (name == "ASDF_DATA_DIR").then(|| moved.clone()));
+        let in_home: Vec<&Path> =
+            folders.iter().filter_map(|folder| folder.strip_prefix(home.path()).ok()).collect();
+        for folder in
+            [".sdkman/candidates/java", ".jdks", ".local/share/mise/installs/java", "moved/installs/java"]
+        {
+            assert!(in_home.contains(&Path::new(folder)), "{folder} is not in {in_home:?}");
+        }
+        let jdks = home.path().join(".jdks");
+        for name in
+            ["corretto-9.0.4", "temurin-17.0.10", "temurin-17.0.9", "jdk1.8.0_392", "openjdk-21", "current"]
+        {
+            std::fs::create_dir_all(jdks.join(name).join("bin")).unwrap();
+            std::fs::write(jdks.join(name).join("bin/java"), "").unwrap();
+        }
+        std::fs::create_dir(jdks.join("openjdk-99-broken")).unwrap();
+        let found = javas_in(&jdks);
+        let names: Vec<_> =
+            found.iter().map(|java| java.strip_prefix(&jdks).unwrap().display().to_string()).collect();
+        let sorted =
+            ["openjdk-21", "temurin-17.0.10", "temurin-17.0.9", "corretto-9.0.4", "jdk1.8.0_392", "current"];
+        assert_eq!(names, sorted.map(|name| format!("{name}/bin/java")));
     }
 
     #[test]

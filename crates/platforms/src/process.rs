@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Child, ChildStdin, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,8 +20,10 @@ use thiserror::Error;
 use crate::launch::Launch;
 use crate::setting::KnobError;
 
-/// Number of lines of standard error that are kept for error messages.
-const STDERR_TAIL_MAX: usize = 8;
+/// Number of lines of a stream that are kept for error messages.
+const TAIL_LINES_MAX: usize = 8;
+/// Bytes of lines of standard output that wait to be taken. A server that logs faster than anybody reads would fill the memory.
+const WAITING_BYTES_MAX: usize = 128 << 20;
 /// Bytes at which a line of standard output is cut. The result of a crowd is one line, of some MB where it has many latencies.
 const LINE_BYTES_MAX: u64 = 64 << 20;
 /// Bytes at which a line of standard error is cut.
@@ -28,12 +32,22 @@ const ERROR_LINE_BYTES_MAX: u64 = 64 << 10;
 const OPEN_FILES_MAX: u64 = 1 << 20;
 /// The bit of a wait status that means that a core was dumped.
 const CORE_DUMPED: i32 = 0x80;
+/// How often a command in progress looks for an interrupt.
+const INTERRUPT_PERIOD: Duration = Duration::from_millis(100);
+/// How often a command in progress is noted.
+const NOTE_PERIOD: Duration = Duration::from_secs(10);
 /// Longest time for a process to stop after SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// All running child processes.
 #[derive(Clone, Default)]
-pub struct Processes(Arc<Mutex<Running>>);
+pub struct Processes {
+    running: Arc<Mutex<Running>>,
+    /// Takes what is to be shown while something takes long before a process is ready.
+    notes: Option<Arc<TakeNote>>,
+}
+
+type TakeNote = dyn Fn(&str) + Send + Sync;
 
 #[derive(Default)]
 struct Running {
@@ -48,10 +62,71 @@ pub struct Process {
     child: Child,
     group: Pid,
     lines: Receiver<String>,
-    stderr_tail: Arc<Mutex<VecDeque<String>>>,
+    output: Arc<Output>,
+    stderr_tail: Arc<Tail>,
     /// Closed when standard error has been read to its end.
     errors_read: Receiver<()>,
     all: Processes,
+}
+
+/// What is shared with the thread that reads standard output.
+#[derive(Default)]
+struct Output {
+    /// Bytes of the lines that were read and that nobody has taken.
+    waiting_bytes: AtomicUsize,
+    /// Nobody takes lines any more.
+    discards: AtomicBool,
+    tail: Tail,
+}
+
+/// The last lines of a stream, for error messages.
+#[derive(Default)]
+struct Tail(Mutex<VecDeque<String>>);
+
+impl Tail {
+    /// Adds a line, without what is beyond [`ERROR_LINE_BYTES_MAX`].
+    fn push(&self, mut line: String) {
+        let mut cut = line.len().min(ERROR_LINE_BYTES_MAX as usize);
+        while !line.is_char_boundary(cut) {
+            cut -= 1;
+        }
+        line.truncate(cut);
+        line.shrink_to_fit();
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.push_back(line);
+        if lines.len() > TAIL_LINES_MAX {
+            lines.pop_front();
+        }
+    }
+
+    fn text(&self, separator: &str) -> String {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().map(String::as_str).collect::<Vec<_>>().join(separator)
+    }
+}
+
+impl Output {
+    /// Passes a line on. What is beyond the limits goes to the tail, of which only the end is kept.
+    fn pass_on(&self, line: String, sender: &Sender<String>) {
+        let (bytes, before) = (line.len(), self.waiting_bytes.load(Ordering::Relaxed));
+        if self.discards.load(Ordering::Relaxed) || (before > 0 && before + bytes > WAITING_BYTES_MAX) {
+            return self.tail.push(line);
+        }
+        self.waiting_bytes.fetch_add(bytes, Ordering::Relaxed);
+        if let Err(SendError(line)) = sender.send(line) {
+            self.taken(bytes);
+            self.tail.push(line);
+        }
+    }
+
+    fn taken(&self, bytes: usize) {
+        self.waiting_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes at which a line is cut now.
+    fn line_bytes_max(&self) -> u64 {
+        if self.discards.load(Ordering::Relaxed) { ERROR_LINE_BYTES_MAX } else { LINE_BYTES_MAX }
+    }
 }
 
 /// The outcome of waiting for a line.
@@ -87,11 +162,31 @@ pub enum ProcessError {
 }
 
 impl Processes {
+    /// The same with a place for notes, such as "building go-pgx".
+    pub fn with_notes(note: impl Fn(&str) + Send + Sync + 'static) -> Processes {
+        Processes { notes: Some(Arc::new(note)), ..Processes::default() }
+    }
+
+    /// Shows what takes long.
+    pub(crate) fn note(&self, note: &str) {
+        self.notes.iter().for_each(|take| take(note));
+    }
+
     /// Starts `command` (program and arguments) with the settings of `launch`.
     ///
     /// # Errors
     /// The program cannot be executed, a setting is refused, or the user has interrupted Klatch.
     pub fn start(&self, command: &[String], launch: &Launch) -> Result<Process, ProcessError> {
+        self.start_in(None, command, launch)
+    }
+
+    /// The same with this working folder, or that of Klatch.
+    pub(crate) fn start_in(
+        &self,
+        folder: Option<&Path>,
+        command: &[String],
+        launch: &Launch,
+    ) -> Result<Process, ProcessError> {
         let (program, arguments) = command.split_first().expect("a command has a program");
         let mut running = self.lock();
         if running.interrupted {
@@ -99,6 +194,9 @@ impl Processes {
         }
         let mut builder = Program::new(program);
         builder.args(arguments).lead_group();
+        if let Some(folder) = folder {
+            builder.current_dir(folder);
+        }
         builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         set_limits(&mut builder);
         launch.apply(&mut builder);
@@ -112,24 +210,19 @@ impl Processes {
         let group = Pid::from_child(&child);
         running.groups.push(group);
         drop(running);
-        let (output, errors) = (child.stdout.take(), child.stderr.take());
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, lines) = channel();
-        let stderr_tail = Arc::new(Mutex::new(VecDeque::new()));
-        let tail = stderr_tail.clone();
-        std::thread::spawn(move || each_line(output, LINE_BYTES_MAX, |line| sender.send(line).is_ok()));
-        let (reading, errors_read) = channel();
+        let (output, stderr_tail) = (Arc::new(Output::default()), Arc::new(Tail::default()));
+        let passing = output.clone();
+        std::thread::spawn(move || {
+            each_line(stdout, || passing.line_bytes_max(), |line| passing.pass_on(line, &sender));
+        });
+        let (tail, (reading, errors_read)) = (stderr_tail.clone(), channel());
         std::thread::spawn(move || {
             let _reading: Sender<()> = reading;
-            each_line(errors, ERROR_LINE_BYTES_MAX, |line| {
-                let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-                tail.push_back(line);
-                if tail.len() > STDERR_TAIL_MAX {
-                    tail.pop_front();
-                }
-                true
-            });
+            each_line(stderr, || ERROR_LINE_BYTES_MAX, |line| tail.push(line));
         });
-        Ok(Process { child, group, lines, stderr_tail, errors_read, all: self.clone() })
+        Ok(Process { child, group, lines, output, stderr_tail, errors_read, all: self.clone() })
     }
 
     /// Stops every process with SIGTERM, and with SIGKILL when called again. No process starts afterwards.
@@ -146,7 +239,69 @@ impl Processes {
     }
 
     fn lock(&self) -> MutexGuard<'_, Running> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub(crate) enum CommandFailure {
+    /// The user has interrupted Klatch.
+    Interrupted,
+    /// The reason in words.
+    Failed(String),
+}
+
+impl Processes {
+    /// Runs a command in this folder to its end, for up to `timeout`, and stops it at once when Klatch is interrupted. `name` is what it is
+    /// for, and is noted when it begins and every few seconds.
+    ///
+    /// # Errors
+    /// It does not succeed in time.
+    pub(crate) fn run(
+        &self,
+        name: &str,
+        command: &[String],
+        folder: &Path,
+        timeout: Duration,
+    ) -> Result<(), CommandFailure> {
+        let failed = |reason: String| Err(CommandFailure::Failed(reason));
+        let began = Instant::now();
+        let mut process = match self.start_in(Some(folder), command, &Launch::default()) {
+            Ok(process) => process,
+            Err(ProcessError::Interrupted) => return Err(CommandFailure::Interrupted),
+            Err(error) => return failed(format!("did not run: {error}")),
+        };
+        process.close_stdin();
+        self.note(name);
+        let (mut next_note, deadline) = (began + NOTE_PERIOD, began + timeout);
+        loop {
+            match process.line(Instant::now() + INTERRUPT_PERIOD) {
+                Line::Text(line) => process.keep(line),
+                Line::End => break,
+                Line::Late => {}
+            }
+            let now = Instant::now();
+            if self.interrupted() || now >= deadline {
+                // What it has made so far is removed, so it need not end in good order.
+                signal_group(process.group, Signal::KILL);
+                break;
+            }
+            if now >= next_note {
+                next_note += NOTE_PERIOD;
+                self.note(&format!("{name}, for {} s so far", began.elapsed().as_secs()));
+            }
+        }
+        let status = process.wait_for_exit();
+        match status {
+            _ if self.interrupted() => Err(CommandFailure::Interrupted),
+            Some(status) if status.success() => Ok(()),
+            _ if Instant::now() >= deadline => failed(format!("had not ended after {} s", timeout.as_secs())),
+            Some(status) => {
+                failed(format!("failed ({}):\n{}", describe_status(status), process.last_lines()))
+            }
+            None => failed("closed its output and did not end".to_owned()),
+        }
     }
 }
 
@@ -159,7 +314,10 @@ impl Process {
     /// Waits for the next line of standard output until `deadline`.
     pub fn line(&self, deadline: Instant) -> Line {
         match self.lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok(text) => Line::Text(text),
+            Ok(text) => {
+                self.output.taken(text.len());
+                Line::Text(text)
+            }
             Err(RecvTimeoutError::Disconnected) => Line::End,
             Err(RecvTimeoutError::Timeout) => Line::Late,
         }
@@ -168,16 +326,26 @@ impl Process {
     /// Forwards all further lines to `sender` with `tag`. `None` marks the end of output.
     pub fn forward_lines(&mut self, tag: usize, sender: Sender<(usize, Option<String>)>) {
         let lines = std::mem::replace(&mut self.lines, channel().1);
+        let output = self.output.clone();
         std::thread::spawn(move || {
-            // The receiver may be gone already.
-            lines.iter().for_each(|line| drop(sender.send((tag, Some(line)))));
+            for line in &lines {
+                output.taken(line.len());
+                // The receiver may be gone already.
+                drop(sender.send((tag, Some(line))));
+            }
             drop(sender.send((tag, None)));
         });
     }
 
-    /// Discards all further lines: a server that logs to standard output would fill the memory of this process.
+    /// Discards all further lines but the last ones: a server that logs to standard output would fill the memory of this process.
     pub(crate) fn discard_lines(&mut self) {
+        self.output.discards.store(true, Ordering::Relaxed);
         self.lines = channel().1;
+    }
+
+    /// Keeps a line that was taken, if it is among the last ones, for error messages.
+    pub(crate) fn keep(&self, line: String) {
+        self.output.tail.push(line);
     }
 
     /// Closes its standard input.
@@ -204,8 +372,23 @@ impl Process {
 
     /// The last lines of its standard error so far.
     pub fn stderr_tail(&self) -> String {
-        let tail = self.stderr_tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.iter().map(String::as_str).collect::<Vec<_>>().join("; ")
+        self.stderr_tail.text("; ")
+    }
+
+    /// The last lines of its standard error, or else of its standard output, each on a line of its own.
+    pub(crate) fn last_lines(&self) -> String {
+        let errors = self.stderr_tail.text("\n");
+        if errors.is_empty() { self.output.tail.text("\n") } else { errors }
+    }
+
+    /// What it has said last, for messages: its standard error, and if that is empty, its standard output.
+    pub(crate) fn last_words(&self) -> String {
+        let (errors, output) = (self.stderr_tail(), self.output.tail.text("; "));
+        match (errors.is_empty(), output.is_empty()) {
+            (false, _) => errors,
+            (true, true) => "nothing".to_owned(),
+            (true, false) => format!("nothing; standard output: {output}"),
+        }
     }
 
     /// The last lines of its standard error. Call it after the end of output: it waits for the process to exit.
@@ -271,12 +454,12 @@ fn write_line(input: &mut ChildStdin, line: &str) -> std::io::Result<()> {
     input.flush()
 }
 
-/// Reads a stream to its end, also when nobody takes the lines any more. A line without end is passed on in pieces of `bytes_max`.
-fn each_line(stream: Option<impl Read>, bytes_max: u64, mut handle: impl FnMut(String) -> bool) {
+/// Reads a stream to its end. A line without end is passed on in pieces of `bytes_max`.
+fn each_line(stream: Option<impl Read>, bytes_max: impl Fn() -> u64, mut handle: impl FnMut(String)) {
     let Some(stream) = stream else { return };
     let (mut stream, mut line) = (BufReader::new(stream), Vec::new());
-    while matches!(stream.by_ref().take(bytes_max).read_until(b'\n', &mut line), Ok(1..)) {
-        let _ = handle(String::from_utf8_lossy(&line).trim_end().to_owned());
+    while matches!(stream.by_ref().take(bytes_max()).read_until(b'\n', &mut line), Ok(1..)) {
+        handle(String::from_utf8_lossy(&line).trim_end().to_owned());
         line.clear();
     }
 }
@@ -346,10 +529,7 @@ mod tests {
     #[test]
     fn a_line_without_end_is_cut() {
         let (mut lines, endless) = (Vec::new(), [&b"x".repeat(25)[..], b"\n\nend"].concat());
-        each_line(Some(&endless[..]), 10, |line| {
-            lines.push(line);
-            true
-        });
+        each_line(Some(&endless[..]), || 10, |line| lines.push(line));
         assert_eq!(lines, ["xxxxxxxxxx", "xxxxxxxxxx", "xxxxx", "", "end"]);
     }
 
@@ -361,6 +541,36 @@ mod tests {
         process.discard_lines();
         assert_eq!(process.exits_within(STOP_TIMEOUT).map(describe_status), Some("exit status 5".into()));
         assert_eq!(process.line(soon()), Line::End);
+    }
+
+    #[test]
+    fn what_nobody_takes_is_bounded_by_bytes_and_its_end_is_kept() {
+        let (output, (sender, lines)) = (Output::default(), channel());
+        let long = || "x".repeat(WAITING_BYTES_MAX / 4);
+        for number in 0..9 {
+            output.pass_on(format!("{number}{}", long()), &sender);
+        }
+        let waiting = output.waiting_bytes.load(Ordering::Relaxed);
+        assert!(waiting <= WAITING_BYTES_MAX && lines.try_iter().count() == 3, "{waiting} bytes wait");
+        let tail = output.tail.text("\n");
+        assert!(tail.lines().count() == 6 && tail.lines().last().unwrap().starts_with('8'));
+        assert!(tail.len() <= TAIL_LINES_MAX * (1 + ERROR_LINE_BYTES_MAX as usize));
+        output.waiting_bytes.store(0, Ordering::Relaxed);
+        // One line that is longer than the limit is still a line, such as the result of a crowd.
+        output.pass_on("y".repeat(WAITING_BYTES_MAX + 1), &sender);
+        assert_eq!(lines.try_iter().count(), 1);
+    }
+
+    /// A server that writes its log to standard output says there why it ended.
+    #[test]
+    fn the_last_words_are_those_of_standard_output_if_there_is_no_other() {
+        let mut process = sh("echo ready; echo one; echo two");
+        assert_eq!(process.line(soon()), Line::Text("ready".into()));
+        while let Line::Text(line) = process.line(soon()) {
+            process.keep(line);
+        }
+        process.wait_for_exit();
+        assert_eq!(process.last_words(), "nothing; standard output: one; two");
     }
 
     #[test]
@@ -420,6 +630,40 @@ mod tests {
         all.interrupt();
         assert_eq!(process.line(soon()), Line::End);
         assert!(matches!(all.start(&command, &Launch::default()), Err(ProcessError::Interrupted)));
+    }
+
+    #[test]
+    fn a_command_is_noted_and_an_interrupt_ends_it_within_a_second() {
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        let taken = notes.clone();
+        let all = Processes::with_notes(move |note| taken.lock().unwrap().push(note.to_owned()));
+        let here = tempfile::tempdir().unwrap();
+        let run = |script: &str| {
+            let command = ["sh", "-c", script].map(str::to_owned);
+            all.run("building it", &command, here.path(), Duration::from_secs(60))
+        };
+        assert!(run("pwd >made").is_ok() && here.path().join("made").is_file());
+        assert!(
+            matches!(run("echo so; echo no >&2; exit 3"), Err(CommandFailure::Failed(why)) if why == "failed (exit status 3):\nno")
+        );
+        assert_eq!(*notes.lock().unwrap(), ["building it"; 2]);
+        let stopper = all.clone();
+        // As a build does: a child that SIGTERM does not end, and one more that holds the output open.
+        let ready = here.path().join("ready");
+        let interrupter = std::thread::spawn(move || {
+            while !ready.exists() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            stopper.interrupt();
+            Instant::now()
+        });
+        assert!(matches!(
+            run("trap '' TERM; sleep 1000 & : >ready; wait; sleep 1000"),
+            Err(CommandFailure::Interrupted)
+        ));
+        let ended = interrupter.join().unwrap().elapsed();
+        assert!(ended < Duration::from_secs(1), "{ended:?}");
+        assert!(matches!(run("true"), Err(CommandFailure::Interrupted)));
     }
 
     #[test]

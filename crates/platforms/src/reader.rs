@@ -10,6 +10,7 @@ use crate::block_files::block_files;
 use crate::command::{Prepared, Site};
 use crate::launch::Launch;
 use crate::platform_error::PlatformError;
+use crate::process::Processes;
 use crate::resolve::ResolvedPlatform;
 use crate::secrets::Secrets;
 use crate::server::ServerError;
@@ -30,7 +31,7 @@ impl ReaderProgram {
     ///
     /// # Errors
     /// A file cannot be written, or the program cannot be built.
-    pub fn prepare(platform: &ResolvedPlatform) -> Result<ReaderProgram, ServerError> {
+    pub fn prepare(platform: &ResolvedPlatform, all: &Processes) -> Result<ReaderProgram, ServerError> {
         let no_site = |source| ServerError::Site { name: platform.name.clone(), source };
         let folder = temporary_folder().map_err(no_site)?;
         let files = match &platform.workload {
@@ -44,7 +45,7 @@ impl ReaderProgram {
         };
         let secrets = Secrets::default();
         let site = Site { host: "", port: 0, folder: folder.path(), secrets: &secrets, files: &files };
-        let Prepared { command, launch, .. } = platform.prepare(&site)?;
+        let Prepared { command, launch, .. } = platform.prepare(&site, all)?;
         Ok(ReaderProgram { command, launch, files, _folder: folder })
     }
 }

@@ -152,7 +152,14 @@ impl Server {
         };
         let host = listen.to_string();
         let site = Site { host: &host, port, folder: folder.path(), secrets: &secrets, files: Path::new("") };
-        let Prepared { command, launch, ready_command } = platform.prepare(&site)?;
+        let prepared = match platform.prepare(&site, all) {
+            // A build was stopped.
+            Err(_) if all.interrupted() => {
+                return Err(ServerError::Process { name: name.clone(), source: ProcessError::Interrupted });
+            }
+            prepared => prepared?,
+        };
+        let Prepared { command, launch, ready_command } = prepared;
         let started = Instant::now();
         let mut process = all
             .start(&command, &launch)
@@ -195,12 +202,12 @@ impl Server {
             }
             StartOutcome::Ended => {
                 let how = process.wait_for_exit().map_or("it closed its output".to_owned(), describe_status);
-                Err(ServerError::Ended { name: name.clone(), how, stderr: or_nothing(process.stderr_tail()) })
+                Err(ServerError::Ended { name: name.clone(), how, stderr: process.last_words() })
             }
             StartOutcome::Late => Err(ServerError::Late {
                 name: name.clone(),
                 timeout_s: timeout.as_secs_f64(),
-                stderr: or_nothing(process.stderr_tail()),
+                stderr: process.last_words(),
             }),
         }
     }
@@ -208,7 +215,7 @@ impl Server {
     /// Stops it, and gives it up to `timeout` to write its files. Returns the end of its standard error.
     pub fn end_within(mut self, timeout: Duration) -> String {
         let late = self.process.end_within(timeout).is_none();
-        let errors = or_nothing(self.process.stderr_tail());
+        let errors = self.process.last_words();
         if late {
             format!("it had not ended after {} s; standard error: {errors}", timeout.as_secs())
         } else {
@@ -227,11 +234,7 @@ impl Server {
     /// Its exit status and the end of its standard error, if it has ended.
     pub fn ended(&mut self) -> Option<String> {
         let status = self.process.ended()?;
-        Some(format!(
-            "{}; standard error: {}",
-            describe_status(status),
-            or_nothing(self.process.stderr_tail())
-        ))
+        Some(format!("{}; standard error: {}", describe_status(status), self.process.last_words()))
     }
 }
 
@@ -247,7 +250,7 @@ fn check_io(platform: &ResolvedPlatform, actual: Option<&str>, process: &Process
             name: platform.name.clone(),
             promised: promised.to_owned(),
             actual: actual.to_owned(),
-            stderr: or_nothing(process.stderr_tail()),
+            stderr: process.last_words(),
         }),
         _ => Ok(()),
     }
@@ -266,6 +269,11 @@ fn wait_for_ready_line(process: &Process, deadline: Instant) -> StartOutcome {
             Line::Text(line) => {
                 if let Some(ready) = Ready::parse(&line) {
                     return StartOutcome::Ready(ready.port, Some(ready));
+                }
+                process.keep(line);
+                // It may print without end.
+                if Instant::now() >= deadline {
+                    return StartOutcome::Late;
                 }
             }
             Line::End => return StartOutcome::Ended,
@@ -295,8 +303,14 @@ fn wait_until_serving(
         if TcpStream::connect_timeout(&address, left.min(TRY_MAX)).is_ok() && serves(deadline) {
             return StartOutcome::Ready(address.port(), None);
         }
-        if process.line(deadline.min(Instant::now() + TRY_PERIOD)) == Line::End {
-            return StartOutcome::Ended;
+        let next_try = deadline.min(Instant::now() + TRY_PERIOD);
+        // It may print without end.
+        while Instant::now() < next_try {
+            match process.line(next_try) {
+                Line::Text(line) => process.keep(line),
+                Line::End => return StartOutcome::Ended,
+                Line::Late => break,
+            }
         }
     }
 }
@@ -314,10 +328,6 @@ fn succeeds(command: &[String], deadline: Instant) -> bool {
 /// This machine has no such address, or no free port.
 pub fn free_port(listen: IpAddr) -> std::io::Result<u16> {
     Ok(TcpListener::bind((listen, 0))?.local_addr()?.port())
-}
-
-fn or_nothing(text: String) -> String {
-    if text.is_empty() { "nothing".to_owned() } else { text }
 }
 
 #[cfg(test)]
@@ -370,6 +380,19 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn a_server_that_prints_without_end_and_is_not_ready_is_late_in_time() {
+        let began = Instant::now();
+        for ready in ["line", "accepts"] {
+            let error = start("yes so; sleep 1000", ready, Duration::from_millis(300)).err().unwrap();
+            assert!(
+                error.ends_with("standard error: nothing; standard output: so; so; so; so; so; so; so; so"),
+                "{error}"
+            );
+        }
+        assert!(began.elapsed() < LONG, "{:?}", began.elapsed());
     }
 
     /// Its queue of connections is full and nothing is accepted, so the packets of further attempts are dropped.

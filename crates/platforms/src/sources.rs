@@ -8,15 +8,18 @@ use std::time::Duration;
 
 use include_dir::{Dir, DirEntry};
 use klatch_host::privileges::{
-    FolderError, ManifestError, Program, cache_folder, check_manifest, file_matches, sha256_hex,
+    FolderError, ManifestError, PrivateFolder, cache_folder, check_manifest, file_matches, sha256_hex,
     write_manifest,
 };
 use thiserror::Error;
 
 use crate::catalog::{Entry, FILES};
+use crate::process::{CommandFailure, Processes};
 
 /// Longest time for a build, which may download what it needs.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(1_800);
+/// How often a folder that another process has locked is tried again.
+const LOCK_PERIOD: Duration = Duration::from_millis(100);
 
 /// A source that cannot be used.
 #[derive(Debug, Error)]
@@ -38,6 +41,9 @@ pub enum SourceError {
         /// The error of the file system.
         source: std::io::Error,
     },
+    /// The user has interrupted Klatch.
+    #[error("interrupted")]
+    Interrupted,
     /// The build command failed.
     #[error("cannot build it: `{command}` {reason}")]
     Build {
@@ -63,6 +69,7 @@ pub(crate) fn prepare(
     entry: &Entry,
     compiler: &str,
     fill: impl Fn(&str, &BuildFolders) -> String,
+    all: &Processes,
 ) -> Result<BuildFolders, SourceError> {
     let Some(name) = &entry.sources else { return Ok(BuildFolders::default()) };
     let (source, state) = match &entry.base_folder {
@@ -80,7 +87,7 @@ pub(crate) fn prepare(
             let folder =
                 cache_folder()?.subfolder("sources")?.subfolder(&format!("{}-{state}", entry.name))?;
             // Another process that unpacks the same source would take the files of this one for strays.
-            folder.lock()?;
+            lock(&folder, all)?;
             let source = folder.path().to_owned();
             unpack(inside, &source).map_err(|error| write_error(&source, error))?;
             (source, state)
@@ -97,14 +104,14 @@ pub(crate) fn prepare(
         return Ok(folders);
     }
     // Another process may be building it; its unfinished files would be part of this build, or of its manifest.
-    folder.lock()?;
+    lock(&folder, all)?;
     if check_manifest(&folders.build)? {
         return Ok(folders);
     }
     // Files without a manifest are of a build that did not finish.
     clear(&folders.build).map_err(|error| write_error(&folders.build, error))?;
     let words: Vec<String> = build.command.iter().map(|word| fill(word, &folders)).collect();
-    run(&words, &folders.source)?;
+    run(&entry.name, &words, &folders.source, all)?;
     write_manifest(&folders.build)?;
     Ok(folders)
 }
@@ -120,15 +127,31 @@ fn remove(path: &Path) -> std::io::Result<()> {
     if path.symlink_metadata()?.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }
 }
 
-fn run(words: &[String], folder: &Path) -> Result<(), SourceError> {
-    let failed = |reason: String| SourceError::Build { command: words.join(" "), reason };
-    let (program, arguments) = words.split_first().ok_or_else(|| failed("is empty".to_owned()))?;
-    let output = Program::new(program).args(arguments).current_dir(folder).output_within(BUILD_TIMEOUT);
-    let output = output.map_err(|error| failed(format!("did not run: {error}")))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(failed(format!("failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+/// Locks a folder that another process may be building in.
+fn lock(folder: &PrivateFolder, all: &Processes) -> Result<(), SourceError> {
+    let mut noted = false;
+    while !folder.try_lock()? {
+        if all.interrupted() {
+            return Err(SourceError::Interrupted);
+        }
+        if !std::mem::replace(&mut noted, true) {
+            all.note(&format!("waiting for another klatch that builds in {}", folder.path().display()));
+        }
+        std::thread::sleep(LOCK_PERIOD);
     }
+    Ok(())
+}
+
+fn run(name: &str, words: &[String], folder: &Path, all: &Processes) -> Result<(), SourceError> {
+    let failed = |reason: String| SourceError::Build { command: words.join(" "), reason };
+    if words.is_empty() {
+        return Err(failed("is empty".to_owned()));
+    }
+    let name = format!("building {name}, once for this version");
+    all.run(&name, words, folder, BUILD_TIMEOUT).map_err(|failure| match failure {
+        CommandFailure::Interrupted => SourceError::Interrupted,
+        CommandFailure::Failed(reason) => failed(reason),
+    })
 }
 
 fn write_error(path: &Path, source: std::io::Error) -> SourceError {

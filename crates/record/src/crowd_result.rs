@@ -114,6 +114,9 @@ pub struct CrowdResult {
     pub latency_ns: Vec<(u64, u64)>,
     /// Pacing `rate`: how late a message was handed to the socket, in the same form.
     pub send_lag_ns: Vec<(u64, u64)>,
+    /// Times in which the crowd itself did not run; the longest ones, in order. Empty if there was none, or if the crowd does not look.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<CrowdGap>,
     /// Reconnects during the run: from the beginning of a new connection to the return of its user, in the same form.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reconnect_ns: Vec<(u64, u64)>,
@@ -160,6 +163,23 @@ pub struct CrowdResult {
     /// The parent ended the run in a pause, so messages that were not sent are no fault.
     #[serde(default)]
     pub finished: bool,
+}
+
+/// A time in which a crowd did not run although it was due: it was stopped, or it got no CPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CrowdGap {
+    /// Its begin, seconds after the opening of the gate, without the time of pauses.
+    pub from_s: f64,
+    /// Its end, in the same form.
+    pub to_s: f64,
+}
+
+impl CrowdGap {
+    /// Its length, seconds.
+    pub fn length_s(&self) -> f64 {
+        self.to_s - self.from_s
+    }
 }
 
 /// The latencies of one kind of operation.

@@ -22,6 +22,9 @@ pub struct Environment {
     pub cpu_model: Option<String>,
     /// CPUs that this process may run on.
     pub cpus: u32,
+    /// CPUs that the quota of the control groups allows on average, a fraction; absent without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_quota: Option<f64>,
     /// Installed memory in bytes, from /proc/meminfo.
     pub memory_bytes: Option<u64>,
     /// Load average over the last minute.
@@ -33,6 +36,10 @@ pub struct Environment {
     /// Share of CPU time during the run that neither servers nor crowds used, nor the hypervisor took, nor nobody, 0..=1: of
     /// other programs, and of Klatch itself. `null` where the server is not one that Klatch started.
     pub others_share_in_run: Option<f64>,
+    /// Time during the run for which that quota kept processes of the control groups from running, all CPUs together, seconds; absent
+    /// without a quota.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled_in_run_s: Option<f64>,
     /// Clock frequency of the fastest CPU, mean over the run, MHz.
     pub cpu_mhz_in_run: Option<f64>,
     /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
@@ -55,6 +62,13 @@ pub struct Environment {
     pub limits: Limits,
     /// How each instrument can work here.
     pub instruments: Vec<Availability>,
+}
+
+impl Environment {
+    /// CPUs that the programs of a run can have together: those they may run on, or the quota if that is less.
+    pub fn usable_cpus(&self) -> f64 {
+        self.cpu_quota.map_or(f64::INFINITY, |quota| quota).min(f64::from(self.cpus))
+    }
 }
 
 /// A sched_ext scheduler that Klatch loaded for a run.

@@ -49,7 +49,7 @@ pub use comparison::{
 pub use conditions::{Condition, conditions, conditions_in};
 pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
 pub use crowd_result::{
-    CrowdEvent, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
+    CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
     NamedCounts, PausedCounts, Stranger,
 };
 #[cfg(feature = "schema")]
@@ -79,7 +79,7 @@ pub use record::{
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
 pub use run_options::{RemoteOptions, RunOptions};
-pub use save::{SaveError, create_folder, save, save_json, save_text, sync_folder};
+pub use save::{SaveError, check_can_save, create_folder, save, save_json, save_text, sync_folder};
 pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};

@@ -25,6 +25,7 @@ pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
         tls: None,
         opened: None,
         elapsed_s: 10.0,
+        gaps: vec![],
         total: 400,
         reasons: vec![],
         warnings: vec![],

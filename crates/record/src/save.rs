@@ -41,15 +41,20 @@ pub fn save_text(text: &str, path: &Path) -> Result<(), SaveError> {
     write_whole(text.as_bytes(), path).map_err(|source| SaveError { path: path.to_owned(), source })
 }
 
+/// Checks that [`save`] can write to `path`, before the work whose result will be written there.
+///
+/// # Errors
+/// As those of [`save_text`].
+pub fn check_can_save(path: &Path) -> Result<(), SaveError> {
+    let check = || {
+        check_replaceable(path)?;
+        tempfile::NamedTempFile::new_in(parent(path)).map(drop)
+    };
+    check().map_err(|source| SaveError { path: path.to_owned(), source })
+}
+
 fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
-    // The new file replaces what has its name, which could be a device or a pipe. `/dev/stdout` is a link, also if
-    // standard output is a regular file.
-    if let Ok(there) = std::fs::symlink_metadata(path)
-        && !there.is_file()
-    {
-        let kind = if there.is_symlink() { "a symbolic link" } else { "no regular file" };
-        return Err(Error::other(format!("it exists and is {kind}")));
-    }
+    check_replaceable(path)?;
     let folder = parent(path);
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
@@ -59,6 +64,18 @@ fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     file.as_file().set_permissions(readable)?;
     file.persist(path).map_err(|error| error.error)?;
     sync_folder(folder)
+}
+
+fn check_replaceable(path: &Path) -> std::io::Result<()> {
+    // The new file replaces what has its name, which could be a device or a pipe. `/dev/stdout` is a link, also if
+    // standard output is a regular file.
+    if let Ok(there) = std::fs::symlink_metadata(path)
+        && !there.is_file()
+    {
+        let kind = if there.is_symlink() { "a symbolic link" } else { "no regular file" };
+        return Err(Error::other(format!("it exists and is {kind}")));
+    }
+    Ok(())
 }
 
 fn parent(path: &Path) -> &Path {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{DatabaseCounts, Environment, TlsSession, Usage, Warning, WorkloadKind};
+use crate::{CrowdGap, DatabaseCounts, Environment, TlsSession, Usage, Warning, WorkloadKind};
 
 /// A crowd with rooms of its own, which needed nothing from the others but a common start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Shard {
     pub opened: Option<Moment>,
     /// From then to its last verified delivery, seconds.
     pub elapsed_s: f64,
+    /// Times in which it did not run, although it was due; absent if there was none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<CrowdGap>,
     /// Messages sent and deliveries verified.
     pub total: u64,
     /// What makes its part of the score worthless.

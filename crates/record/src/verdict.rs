@@ -148,8 +148,12 @@ pub enum WarningKind {
     MachineBusy,
     /// The hypervisor gave CPU time to others.
     Steal,
+    /// The CPU quota of a control group kept server or crowd from running.
+    Throttled,
     /// The crowd spoke later than its schedule.
     CrowdLate,
+    /// The crowd was stopped, or got no CPU, for a part of the run.
+    CrowdFrozen,
     /// The crowd's CPU was saturated, and the server's was not.
     CrowdLimit,
     /// Requests waited for a connection of the pool to the database.

@@ -16,6 +16,7 @@ use ratatui::text::Line;
 use ratatui::widgets::{Block, Gauge, Paragraph, Row, Sparkline, Table};
 
 use crate::number::{duration, grouped, three_digits, time};
+use crate::progress::can_move_cursor;
 use crate::strokes::spark;
 use crate::study_of_runs::CONFIDENCE;
 use crate::summary::role_and_number;
@@ -72,6 +73,11 @@ impl Live {
     pub fn start(name: &str, cells: impl Iterator<Item = String>) -> std::io::Result<Live> {
         if !stdout().is_terminal() {
             return Err(std::io::Error::other("a live view needs a terminal"));
+        }
+        if !can_move_cursor(std::env::var_os("TERM")) {
+            return Err(std::io::Error::other(
+                "a live view draws over what a terminal shows, and the variable TERM names none that can: it is dumb or not set",
+            ));
         }
         let mut out = stdout();
         execute!(out, EnterAlternateScreen)?;

@@ -1,14 +1,25 @@
 //! Progress of a run on standard error: a bar on a terminal, else plain lines. Results go to standard output.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use klatch_record::{CrowdEvent, WorkloadKind};
 
 use crate::number::grouped;
 
 /// Without a terminal, progress is printed after each of this number of equal steps.
 const STEPS: u64 = 4;
+
+/// Whether a terminal of this type (`TERM`) can draw over what it shows. One that is `dumb`, or whose type is unknown, cannot.
+pub(crate) fn can_move_cursor(term: Option<OsString>) -> bool {
+    term.is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+/// A speed in words, rounded: a fraction of a message is nothing to see.
+fn speed(per_s: f64) -> String {
+    format!("{}/s", grouped(per_s.round() as u64))
+}
 
 /// Progress display of one run.
 pub struct Progress {
@@ -21,10 +32,14 @@ pub struct Progress {
 impl Progress {
     /// A display for the run called `name`.
     pub fn new(name: String, workload: WorkloadKind) -> Progress {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {per_sec} {eta}");
+        let bar = (std::io::stderr().is_terminal() && can_move_cursor(std::env::var_os("TERM"))).then(|| {
+            let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {speed} {eta}");
+            let speed = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+                // Fails only if the bar's own text cannot be extended.
+                let _ = text.write_str(&speed(state.per_sec()));
+            };
             ProgressBar::new(1)
-                .with_style(style.expect("the template is right"))
+                .with_style(style.expect("the template is right").with_key("speed", speed))
                 .with_message(format!("{name}: joining"))
         });
         Progress { name, workload, bar, step: 0 }
@@ -79,5 +94,23 @@ impl Progress {
     /// Prints a line. Errors are ignored: a closed standard error must not end the run.
     fn print(&self, what: &str) {
         let _ = writeln!(std::io::stderr(), "{}: {what}", self.name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speed_is_a_whole_number() {
+        assert_eq!(speed(26_448.792_8), "26,449/s");
+        assert_eq!(speed(0.0), "0/s");
+    }
+
+    #[test]
+    fn a_dumb_terminal_gets_plain_lines() {
+        let can = |term: Option<&str>| can_move_cursor(term.map(OsString::from));
+        assert!(can(Some("xterm-256color")) && can(Some("linux")));
+        assert!(!can(Some("dumb")) && !can(Some("")) && !can(None));
     }
 }

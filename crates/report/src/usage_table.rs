@@ -65,13 +65,10 @@ pub(crate) fn usage(record: &Record) -> String {
         );
     }
     if let Some(cores) = record.score.cores_obtained {
-        let _ = writeln!(
-            text,
-            "{:<24}{:>33} of {}",
-            "cores obtained",
-            three_digits(cores),
-            record.environment.cpus
-        );
+        let environment = &record.environment;
+        let quota = environment.cpu_quota.map_or(String::new(), |quota| format!(", quota {quota:.2}"));
+        let (cores, cpus) = (three_digits(cores), environment.cpus);
+        let _ = writeln!(text, "{:<24}{cores:>33} of {cpus}{quota}", "cores obtained");
     }
     text
 }

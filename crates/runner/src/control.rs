@@ -5,7 +5,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use klatch_host::machine::{CpuFrequency, MachineTime, Snapshot, process_tree};
+use klatch_host::machine::{CpuFrequency, CpuQuota, MachineTime, Snapshot, process_tree};
 use klatch_instruments::Targets;
 use klatch_platforms::{PlatformError, Processes};
 use klatch_record::{CrowdEvent, MergeError, Observation, PausedCounts, Usage, sum};
@@ -33,6 +33,8 @@ pub(crate) struct CrowdsOutcome {
     pub(crate) steal_share: Option<f64>,
     /// Share of the machine's CPU time that other programs used during the run, 0..=1.
     pub(crate) others_share: Option<f64>,
+    /// Time for which a CPU quota kept processes from running, all CPUs together, seconds; `None` without a quota.
+    pub(crate) throttled_s: Option<f64>,
     pub(crate) observations: Vec<Observation>,
     /// Use until the gate opened; `None` if it did not.
     pub(crate) joining: Option<JoiningCost>,
@@ -54,6 +56,7 @@ struct Counters {
     servers: Vec<Option<Snapshot>>,
     crowds: Vec<Option<Snapshot>>,
     machine: Option<MachineTime>,
+    quota: Option<CpuQuota>,
 }
 
 /// The crowds of a run in progress.
@@ -292,6 +295,7 @@ impl Control {
             database: self.pids.database.and_then(snapshot),
             crowds: self.running.iter().map(of_crowd).collect(),
             machine: MachineTime::read(),
+            quota: CpuQuota::read(),
         }
     }
 
@@ -312,6 +316,8 @@ impl Control {
         let database = span
             .as_ref()
             .and_then(|(before, after)| Some(after.database?.since(&before.database?, messages)));
+        let quota = span.as_ref().and_then(|(before, after)| before.quota.zip(after.quota));
+        let throttled_s = quota.map(|(before, after)| after.throttled_s_since(&before));
         let machine = span.and_then(|(before, after)| before.machine.zip(after.machine));
         let steal_share = machine.map(|(before, after)| after.steal_share_since(&before));
         let local = self.running.iter().zip(&outputs).filter(|(crowd, _)| crowd.is_local());
@@ -327,6 +333,7 @@ impl Control {
             database,
             steal_share,
             others_share,
+            throttled_s,
             observations: self.observations,
             joining,
             cpu_mhz: self.frequency.mean_mhz(),

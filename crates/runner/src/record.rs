@@ -158,6 +158,7 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
         tls: result.tls,
         opened: crowd.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns }),
         elapsed_s: result.elapsed_s,
+        gaps: result.gaps,
         total: sum("messages sent and deliveries", [result.sent, result.received])?,
         reasons: crowd.died.into_iter().chain(judged).collect(),
         warnings,

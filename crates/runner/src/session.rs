@@ -149,6 +149,7 @@ impl<'a> Session<'a> {
             database,
             steal_share,
             others_share,
+            throttled_s,
             cpu_mhz,
             observations,
             joining,
@@ -165,6 +166,7 @@ impl<'a> Session<'a> {
         let environment = Environment {
             steal_share_in_run: steal_share,
             others_share_in_run: others_share,
+            throttled_in_run_s: throttled_s,
             cpu_mhz_in_run: cpu_mhz,
             scheduler: self.scheduler.in_force(),
             ..self.environment.clone()

@@ -63,7 +63,7 @@ impl Opened {
     ) -> Result<Opened, RunError> {
         match subject {
             ResolvedSubject::Platform(_, platform) if !workload.kind().has_server() => {
-                readers(plan, platform, workload)
+                readers(plan, platform, workload, processes)
             }
             ResolvedSubject::Platform(own, platform) => {
                 let java = crowd_java(plan, subject)?;
@@ -83,8 +83,17 @@ impl Opened {
     }
 }
 
-fn readers(plan: &Plan, platform: &ResolvedPlatform, workload: &Workload) -> Result<Opened, RunError> {
-    let program = ReaderProgram::prepare(platform)?;
+fn readers(
+    plan: &Plan,
+    platform: &ResolvedPlatform,
+    workload: &Workload,
+    processes: &Processes,
+) -> Result<Opened, RunError> {
+    let program = match ReaderProgram::prepare(platform, processes) {
+        // A build was stopped.
+        Err(_) if processes.interrupted() => return Err(RunError::Interrupted),
+        program => program?,
+    };
     let share = |workload| CrowdCommand::of_reader(plan, platform, &program, workload);
     let crowds = split_parties(workload, plan.crowd_processes()).into_iter().map(share).collect();
     let instance = Instance {

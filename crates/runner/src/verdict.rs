@@ -1,7 +1,7 @@
 //! Whether a score counts, and warnings that need data from outside the record.
 
 use klatch_record::{
-    Cause, CrowdResult, Environment, FaultKind, Latency, Reason, Verdict, Warning, WarningKind,
+    Cause, CrowdGap, CrowdResult, Environment, FaultKind, Latency, Reason, Verdict, Warning, WarningKind,
 };
 
 /// A machine is busy above this share of CPU time used by other programs.
@@ -10,6 +10,8 @@ const OTHERS_SHARE_MAX: f64 = 0.05;
 const BUSY_LOAD_PER_CPU: f64 = 0.5;
 /// Share of CPU time given to other guests above which there is a warning.
 const STEAL_SHARE_MAX: f64 = 0.01;
+/// Time for which a CPU quota held processes back above which there is a warning, all CPUs together, seconds.
+const THROTTLED_S_MAX: f64 = 0.1;
 /// Send lag of a crowd (99th percentile, µs) above which there is a warning, if it is also a tenth of the latency.
 const LAG_P99_MAX_US: f64 = 1_000.0;
 
@@ -65,6 +67,10 @@ pub(crate) fn crowd_warnings(
         );
         warn(WarningKind::Stranger, message, "repeat the run without them before you compare its score");
     }
+    if let Some(message) = frozen(&result.gaps) {
+        let advice = "what was late or silent then is not the server's: stop what else uses the CPUs, raise the crowd's CPU limit, and repeat";
+        warn(WarningKind::CrowdFrozen, message, advice);
+    }
     if let (Some(lag), Some(latency)) = (send_lag, latency)
         && lag.p99_us > LAG_P99_MAX_US.max(latency.p99_us / 10.0)
     {
@@ -78,16 +84,42 @@ pub(crate) fn crowd_warnings(
     warnings
 }
 
+/// The times in which a crowd did not run, in words; `None` if there was none.
+fn frozen(gaps: &[CrowdGap]) -> Option<String> {
+    let longest = gaps.iter().max_by(|one, other| one.length_s().total_cmp(&other.length_s()))?;
+    let sum_s: f64 = gaps.iter().map(CrowdGap::length_s).sum();
+    let when = format!("from {:.2} to {:.2} s", longest.from_s, longest.to_s);
+    Some(match gaps.len() {
+        1 => format!("the crowd itself did not run for {sum_s:.2} s of the run, {when}"),
+        times => format!(
+            "the crowd itself did not run for {sum_s:.2} s of the run, in {times} times, the longest {when}"
+        ),
+    })
+}
+
 /// Warnings about the machine of a score.
 pub(crate) fn machine_warnings(environment: &Environment) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn =
         |kind, message, advice: &str| warnings.push(Warning { kind, message, advice: advice.to_owned() });
     // The load average includes the run before this one, so it is only the fallback.
+    let throttled_s = environment.throttled_in_run_s.filter(|throttled_s| *throttled_s > THROTTLED_S_MAX);
+    if let (Some(throttled_s), Some(quota)) = (throttled_s, environment.cpu_quota) {
+        let message =
+            format!("the CPU quota of {quota:.2} CPUs held server and crowd back for {throttled_s:.1} s");
+        warn(
+            WarningKind::Throttled,
+            message,
+            "raise the quota (cpu.max of the control group, or the CPU limit of the container), or compare only runs with the same one",
+        );
+    }
     let busy = match (environment.others_share_in_run, environment.load_1min) {
         (Some(share), _) => (share > OTHERS_SHARE_MAX)
             .then(|| format!("other programs used {:.1} % of the CPU time", share * 100.0)),
-        (None, Some(load)) if load > BUSY_LOAD_PER_CPU * f64::from(environment.cpus) => {
+        // Processes that a quota holds back are part of the load.
+        (None, Some(load))
+            if throttled_s.is_none() && load > BUSY_LOAD_PER_CPU * environment.usable_cpus() =>
+        {
             Some(format!("the load average was {load:.2} on {} CPUs at the start", environment.cpus))
         }
         _ => None,
@@ -122,6 +154,39 @@ mod tests {
         assert_eq!(warning(Some(0.01), Some(61.0)), None);
         let by_load = warning(None, Some(61.0)).unwrap();
         assert!(by_load.starts_with("the load average was 61.00 on "), "{by_load}");
+    }
+
+    #[test]
+    fn a_quota_that_held_processes_back_is_the_reason_and_not_other_programs() {
+        let warned = |throttled_in_run_s| {
+            let environment = sample(1, 0, 1.0).environment;
+            let cpu_quota = Some(1.5);
+            let environment =
+                Environment { cpu_quota, throttled_in_run_s, load_1min: Some(9.0), ..environment };
+            let warnings = machine_warnings(&environment);
+            warnings.into_iter().map(|warning| (warning.kind, warning.message)).collect::<Vec<_>>()
+        };
+        let message = "the CPU quota of 1.50 CPUs held server and crowd back for 36.0 s";
+        assert_eq!(warned(Some(36.0)), [(WarningKind::Throttled, message.to_owned())]);
+        assert_eq!(warned(Some(0.0))[0].0, WarningKind::MachineBusy);
+    }
+
+    #[test]
+    fn a_crowd_that_did_not_run_is_named_in_every_pacing() {
+        let warned = |gaps: Vec<CrowdGap>| {
+            let result = CrowdResult { gaps, ..CrowdResult::default() };
+            let warnings = crowd_warnings(&result, None, None);
+            warnings.into_iter().map(|warning| (warning.kind, warning.message)).next()
+        };
+        let (one, other) = (CrowdGap { from_s: 1.0, to_s: 6.0 }, CrowdGap { from_s: 8.0, to_s: 8.5 });
+        let message = "the crowd itself did not run for 5.00 s of the run, from 1.00 to 6.00 s";
+        assert_eq!(warned(vec![one.clone()]), Some((WarningKind::CrowdFrozen, message.to_owned())));
+        let (_, several) = warned(vec![one, other]).unwrap();
+        assert!(
+            several.ends_with("5.50 s of the run, in 2 times, the longest from 1.00 to 6.00 s"),
+            "{several}"
+        );
+        assert_eq!(warned(vec![]), None);
     }
 
     #[test]

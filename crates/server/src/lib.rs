@@ -29,6 +29,7 @@ pub use error::ServeError;
 pub use options::{Class, Model, ServeOptions, TlsFiles, Workload};
 pub use ready::ready_json;
 pub(crate) use served::{Chat, OverTls, OverWebSocket, RequestResponse, Served, Web};
+pub use signals::is_ignored;
 
 /// The caller's part at the moment when connections are accepted.
 ///

@@ -11,6 +11,7 @@ mod fuzz;
 mod need;
 mod newer_java;
 mod program;
+mod signals;
 mod traced;
 
 use std::fs::OpenOptions;
@@ -22,6 +23,7 @@ pub use fuzz::fuzz;
 pub use need::{Need, tests_all};
 pub use newer_java::newer_java;
 pub use program::write_program;
+pub use signals::let_interrupts_through;
 pub use traced::system_calls;
 
 /// Ends a test here, with a record of the reason, unless the machine has everything that the test needs.

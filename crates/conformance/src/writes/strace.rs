@@ -80,7 +80,8 @@ impl Strace {
 
     /// Detaches and returns the log of the calls.
     pub(crate) fn stop(mut self, until: Instant) -> Checked<String> {
-        self.signal(Signal::INT);
+        // It may ignore SIGINT, if Klatch was started so.
+        self.signal(Signal::TERM);
         // strace reports every thread that it detaches from, and then ends.
         let end = loop {
             match self.stderr.recv_timeout(until.saturating_duration_since(Instant::now())) {

@@ -93,7 +93,7 @@ fn mounts(text: &str) -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
 
-/// The limits of this process's groups, by name: CPUs as a fraction, bytes of memory, threads, and the CPUs of its cpuset. Of several groups the
+/// The limits of this process's groups, by name: bytes of memory, threads, and the CPUs of its cpuset. [`super::CpuQuota`] has their CPU time. Of several groups the
 /// least counts. A limit that no group sets is absent.
 pub(crate) fn limits_in(root: &Path) -> Vec<(&'static str, String)> {
     let read = |folder: &Path, file: &str| read_to_string(folder.join(file)).ok();
@@ -102,16 +102,6 @@ pub(crate) fn limits_in(root: &Path) -> Vec<(&'static str, String)> {
         folders.iter().filter_map(|folder| limit(folder, unified)).min_by(f64::total_cmp)
     };
     let number = |folder: &Path, file: &str| read(folder, file)?.trim().parse::<f64>().ok();
-    let cpus = least("cpu", &|folder, unified| {
-        let (quota, period) = if unified {
-            let text = read(folder, "cpu.max")?;
-            let (quota, period) = text.trim().split_once(' ')?;
-            (quota.parse().ok()?, period.parse().ok()?)
-        } else {
-            (number(folder, "cpu.cfs_quota_us")?, number(folder, "cpu.cfs_period_us")?)
-        };
-        (quota > 0.0 && period > 0.0).then_some(quota / period)
-    });
     let memory = least("memory", &|folder, unified| {
         number(folder, if unified { "memory.max" } else { "memory.limit_in_bytes" })
             .filter(|bytes| *bytes < MEMORY_UNLIMITED_MIN as f64)
@@ -125,7 +115,6 @@ pub(crate) fn limits_in(root: &Path) -> Vec<(&'static str, String)> {
     });
     let text = |value: f64| value.to_string();
     let limits = [
-        ("cgroup.cpus", cpus.map(text)),
         ("cgroup.memory_bytes", memory.map(text)),
         ("cgroup.threads", threads.map(text)),
         ("cgroup.cpuset", cpuset),
@@ -156,15 +145,12 @@ mod tests {
     fn the_least_limit_of_the_unified_hierarchy_counts() {
         let found = limits(&[
             ("proc/self/cgroup", "0::/a.slice/b\n"),
-            ("sys/fs/cgroup/a.slice/cpu.max", "150000 100000\n"),
-            ("sys/fs/cgroup/a.slice/b/cpu.max", "max 100000\n"),
             ("sys/fs/cgroup/a.slice/b/cpuset.cpus.effective", "0-1\n"),
             ("sys/fs/cgroup/a.slice/memory.max", "1073741824\n"),
             ("sys/fs/cgroup/a.slice/b/memory.max", "2147483648\n"),
             ("sys/fs/cgroup/a.slice/b/pids.max", "max\n"),
         ]);
-        let wanted =
-            [("cgroup.cpus", "1.5"), ("cgroup.memory_bytes", "1073741824"), ("cgroup.cpuset", "0-1")];
+        let wanted = [("cgroup.memory_bytes", "1073741824"), ("cgroup.cpuset", "0-1")];
         assert_eq!(found, texts(&wanted));
     }
 
@@ -177,16 +163,11 @@ mod tests {
         let found = limits(&[
             ("proc/self/mountinfo", mounts),
             ("proc/self/cgroup", "4:memory:/jobs/7\n1:cpu,cpuacct:/docker/c1/x\n0::/\n"),
-            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "25000\n"),
-            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
-            ("sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "-1\n"),
-            ("sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n"),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
             ("sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes", "536870912\n"),
             ("sys/fs/cgroup/unified/pids.max", "99\n"),
         ]);
-        let wanted =
-            [("cgroup.cpus", "0.25"), ("cgroup.memory_bytes", "536870912"), ("cgroup.threads", "99")];
+        let wanted = [("cgroup.memory_bytes", "536870912"), ("cgroup.threads", "99")];
         assert_eq!(found, texts(&wanted));
     }
 

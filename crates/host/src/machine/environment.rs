@@ -9,6 +9,7 @@ use rustix::system::uname;
 
 use crate::machine::MachineTime;
 use crate::machine::cpu_model::cpu_model_in;
+use crate::machine::cpu_quota::{CpuQuota, allowed_cpus};
 use crate::machine::limits::{field, sysctl};
 use crate::machine::settings::settings;
 
@@ -22,12 +23,14 @@ pub fn environment(variables: BTreeMap<String, String>) -> Environment {
         architecture: uname.machine().to_string_lossy().into_owned(),
         distribution: distribution(),
         cpu_model: cpu_model_in(Path::new("/")),
-        cpus: cpus(),
+        cpus: allowed_cpus(),
+        cpu_quota: CpuQuota::read().map(|quota| quota.cpus()),
         memory_bytes: field("/proc/meminfo", "MemTotal:").map(|kib| kib * 1024),
         load_1min: load_1min(),
         steal_share_since_boot: MachineTime::read().map(|time| time.steal_share()),
         steal_share_in_run: None,
         others_share_in_run: None,
+        throttled_in_run_s: None,
         cpu_mhz_in_run: None,
         noise: None,
         settings: settings(),
@@ -38,11 +41,6 @@ pub fn environment(variables: BTreeMap<String, String>) -> Environment {
         limits: limits(),
         instruments: Vec::new(),
     }
-}
-
-/// CPUs that this process may run on, with the quota of its cgroups; 0 if unknown.
-pub fn cpus() -> u32 {
-    std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32)
 }
 
 /// This machine's name, as `uname -n` prints it.

@@ -4,6 +4,7 @@ mod cgroups;
 mod cpu_clock;
 mod cpu_frequency;
 mod cpu_model;
+mod cpu_quota;
 mod environment;
 mod file_system;
 mod gc;
@@ -19,7 +20,8 @@ mod vm_in_force;
 
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
-pub use environment::{boot_id, cpus, environment, host_name, sched_ext};
+pub use cpu_quota::{CpuQuota, allowed_cpus};
+pub use environment::{boot_id, environment, host_name, sched_ext};
 pub use file_system::{file_system, is_volatile};
 pub use jvm_counters::{JvmCounters, counter_bytes, counter_file, counter_offset};
 pub use machine_time::MachineTime;

@@ -217,11 +217,11 @@ mod tests {
             ("proc/self/stat", &stat(-5, 10, 1)),
             ("proc/self/autogroup", "/autogroup-7 nice 3\n"),
             ("proc/self/cgroup", "0::/a.slice/b\n"),
-            ("sys/fs/cgroup/a.slice/cpu.max", "150000 100000\n"),
+            ("sys/fs/cgroup/a.slice/pids.max", "99\n"),
             ("sys/kernel/debug/sched/preempt", "none voluntary (full) lazy \n"),
         ]);
         let wanted = [
-            ("cgroup.cpus", "1.5"),
+            ("cgroup.threads", "99"),
             ("own_autogroup_nice", "3"),
             ("own_nice", "-5"),
             ("own_policy", "fifo:10"),

@@ -11,6 +11,7 @@ use thiserror::Error;
 
 use crate::privileges::invoker::file_uid;
 use crate::privileges::private::write_private;
+use crate::privileges::private_group::is_private_group;
 
 /// Symbolic links that are followed on the path to a folder.
 const LINKS_MAX: usize = 16;
@@ -92,6 +93,18 @@ impl PrivateFolder {
             .map_err(system("lock", &self.path))
     }
 
+    /// The same without waiting. Returns whether it was locked: `false` if another process or thread has the lock.
+    ///
+    /// # Errors
+    /// The file system has no locks.
+    pub fn try_lock(&self) -> Result<bool, FolderError> {
+        match rustix::fs::flock(&self.fd, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
+            Err(error) => Err(system("lock", &self.path)(error)),
+        }
+    }
+
     /// The path without symbolic links. Every folder on it was checked.
     pub fn path(&self) -> &Path {
         &self.path
@@ -115,7 +128,7 @@ impl PrivateFolder {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile || stat.st_nlink > 1 {
             return Err(untrusted(&path, "it is not a plain file of one name; remove it"));
         }
-        check_owner((stat.st_uid, stat.st_mode), &path, false)?;
+        check_owner((stat.st_uid, stat.st_gid, stat.st_mode), &path, false)?;
         Ok(Some(fd.into()))
     }
 
@@ -191,7 +204,7 @@ fn trusted_link(folder: &OwnedFd, name: &Path, at: &Path) -> Result<Option<PathB
     if FileType::from_raw_mode(stat.st_mode) != FileType::Symlink {
         return Ok(None);
     }
-    check_owner((stat.st_uid, 0), &path, true)?;
+    check_owner((stat.st_uid, stat.st_gid, 0), &path, true)?;
     let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(system("read the link", &path))?;
     Ok(Some(OsString::from_vec(target.into_bytes()).into()))
 }
@@ -243,26 +256,32 @@ fn check_ancestor(fd: &OwnedFd, path: &Path) -> Result<(), FolderError> {
     let sticky = stat.st_mode & Mode::SVTX.bits() != 0 && stat.st_uid == 0;
     // The owner of `/` can replace every program anyway. In a user namespace that user is not mapped.
     let owner = if path == Path::new("/") { 0 } else { stat.st_uid };
-    check_owner((owner, if sticky { 0 } else { stat.st_mode }), path, true)
+    check_owner((owner, stat.st_gid, if sticky { 0 } else { stat.st_mode }), path, true)
 }
 
 fn check_private(fd: OwnedFd, path: PathBuf) -> Result<PrivateFolder, FolderError> {
     let stat = rustix::fs::fstat(&fd).map_err(system("check", &path))?;
-    check_owner((stat.st_uid, stat.st_mode), &path, false)?;
+    check_owner((stat.st_uid, stat.st_gid, stat.st_mode), &path, false)?;
     if stat.st_mode & 0o077 != 0 {
         rustix::fs::fchmod(&fd, Mode::RWXU).map_err(system("make private", &path))?;
     }
     Ok(PrivateFolder { fd, path })
 }
 
-/// Checks that this user owns it, or root if `root_allowed`, and that no other user can write it.
-fn check_owner((uid, mode): (u32, u32), path: &Path, root_allowed: bool) -> Result<(), FolderError> {
+/// Checks that this user owns it, or root if `root_allowed`, and that no other user can write it. The private group of its owner is
+/// no other user.
+fn check_owner(
+    (uid, gid, mode): (u32, u32, u32),
+    path: &Path,
+    root_allowed: bool,
+) -> Result<(), FolderError> {
     let me = file_uid();
     if uid != me && !(root_allowed && uid == 0) {
         let why = format!("it belongs to user {uid}, and not to user {me}; remove it");
         return Err(FolderError::Untrusted { path: path.to_owned(), why });
     }
-    if mode & 0o022 != 0 {
+    let by_private_group = mode & 0o022 == 0o020 && uid == me && is_private_group(gid, uid);
+    if mode & 0o022 != 0 && !by_private_group {
         let why = format!("others can write it (mode {:o}); look at it, then `chmod go-w` it", mode & 0o7777);
         return Err(FolderError::Untrusted { path: path.to_owned(), why });
     }

@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::privileges::invoker::file_uid;
+use crate::privileges::private_group::is_private_group;
 
 /// File name of the manifest in the folder that it describes.
 const NAME: &str = "klatch.sha256";
@@ -186,8 +187,9 @@ fn fault(meta: &Metadata) -> Option<&'static str> {
     if meta.uid() != file_uid() {
         return Some("it belongs to another user");
     }
+    let by_private_group = || meta.mode() & 0o022 == 0o020 && is_private_group(meta.gid(), meta.uid());
     let loose = !meta.is_symlink() && meta.mode() & 0o022 != 0;
-    loose.then_some("others can write it")
+    (loose && !by_private_group()).then_some("others can write it")
 }
 
 fn hex(digest: &[u8]) -> String {

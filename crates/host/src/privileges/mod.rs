@@ -9,6 +9,7 @@ mod manifest;
 mod places;
 mod plain_file;
 mod private;
+mod private_group;
 mod program;
 mod readable;
 mod service_user;

@@ -161,6 +161,7 @@ fn confine(command: &mut Command) {
     }
     // After the change of user, which resets the signal.
     die_with_parent(command);
+    end_on_request(command);
 }
 
 fn act_as(command: &mut Command, invoker: &'static Invoker) {
@@ -199,6 +200,17 @@ fn die_with_parent(command: &mut Command) {
         }
     };
     // SAFETY: two system calls on numbers.
+    unsafe { before_exec(command, work) };
+}
+
+/// Lets SIGTERM end the process, also if Klatch was started with that signal ignored: it is how Klatch asks a program to end.
+fn end_on_request(command: &mut Command) {
+    let work = || {
+        // SAFETY: the call takes a number and the default action, which is no function.
+        let before = unsafe { libc::signal(libc::SIGTERM, libc::SIG_DFL) };
+        if before == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+    };
+    // SAFETY: one system call on numbers.
     unsafe { before_exec(command, work) };
 }
 

@@ -183,6 +183,9 @@ pub(crate) fn numbers(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|eight| u64::from_ne_bytes(*eight)).collect()
 }
 
+/// The first Linux that loads all programs: those that are called have the type BPF_PROG_TYPE_SYSCALL.
+const LINUX_MIN: &str = "5.14";
+
 /// The kernel refused to load the programs.
 pub(crate) struct LoadError(libbpf_rs::Error);
 
@@ -195,7 +198,7 @@ impl LoadError {
             let why = format!("the kernel refuses the BPF programs: {:#}", self.0);
             return Support::NotAvailable {
                 why,
-                remedy: "boot a kernel 5.11 or newer with CONFIG_BPF_SYSCALL=y".to_owned(),
+                remedy: format!("boot a kernel {LINUX_MIN} or newer with CONFIG_BPF_SYSCALL=y"),
             };
         };
         Support::NotAvailable { why: why.to_owned(), remedy: remedy.to_owned() }

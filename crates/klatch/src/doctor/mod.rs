@@ -1,5 +1,6 @@
 //! `klatch doctor`: what this machine can do, and the command that closes each gap.
 
+mod files;
 mod finding;
 mod kernel;
 mod noise;
@@ -29,6 +30,7 @@ impl Doctor {
             kernel::machine(),
             size::findings()?,
             noise::findings(),
+            files::findings(),
             kernel::instruments(),
             kernel::schedulers(),
             servers::findings()?,

@@ -41,7 +41,16 @@ pub(super) fn findings() -> Vec<Finding> {
         }
         None => Finding::gap(TOPIC, "calibration", "never measured on this machine", "klatch calibrate"),
     };
-    [load, steal, governor].into_iter().flatten().chain([calibration]).collect()
+    let quota = machine.cpu_quota.map(|quota| {
+        let state = format!("{quota:.2} of {} CPUs: a run that needs more is held back", machine.cpus);
+        Finding::gap(
+            TOPIC,
+            "CPU quota",
+            state,
+            "raise cpu.max of the control group, or --cpus of the container",
+        )
+    });
+    [load, steal, governor, quota].into_iter().flatten().chain([calibration]).collect()
 }
 
 fn judged(name: &str, state: String, works: bool, remedy: &str) -> Finding {

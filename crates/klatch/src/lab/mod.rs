@@ -14,12 +14,12 @@ use klatch_lab::{
     Boot, COUNTERS_FILE, Image, Job, Kernel, LabError, OTHER_PROGRAM, START_US, boot, counted, find_program,
     guest, java_runtime, kernel_file, module_files, require_qemu, shell,
 };
-use klatch_record::error_chain;
 use klatch_record::lab::LabCounts;
+use klatch_record::{create_folder, error_chain};
 use klatch_report::lab_counts;
 
 use crate::INTERRUPTED;
-use crate::output::{print, print_error};
+use crate::output::{check_can_write, print, print_error};
 
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;
@@ -191,6 +191,11 @@ impl Exec {
         for name in &self.module {
             let files = module_files(pinned, name, |progress| print_error(progress))?;
             files.into_iter().for_each(|module| image.add_module(module));
+        }
+        if let Some(out) = &self.out {
+            // After minutes of emulation it would be too late.
+            create_folder(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+            check_can_write(&out.join("result"))?;
         }
         let mut machine = self.machine.boot(&kernel, image, &interrupted);
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;

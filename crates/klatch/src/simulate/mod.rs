@@ -87,7 +87,9 @@ fn topology(text: &str) -> anyhow::Result<Topology> {
 
 /// The topology of the machine that this program runs on.
 pub(crate) fn this_machine() -> anyhow::Result<Topology> {
-    let listing = Program::new("lscpu").args(["-e", "-J"]).output_within(Duration::from_secs(20));
+    // In other locales its words differ.
+    let listing =
+        Program::new("lscpu").args(["-e", "-J"]).env("LC_ALL", "C").output_within(Duration::from_secs(20));
     let listing = listing.context("cannot run lscpu; it belongs to the package util-linux")?;
     anyhow::ensure!(listing.status.success(), "lscpu -e -J failed with {}", listing.status);
     Ok(Topology::from_lscpu(&String::from_utf8_lossy(&listing.stdout))?)

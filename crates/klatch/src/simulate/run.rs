@@ -16,7 +16,7 @@ use klatch_simulator::{
 use serde_json::json;
 
 use super::{CostArgs, topology};
-use crate::output::{print, print_line};
+use crate::output::{check_can_write, print, print_line};
 
 fn schedulers() -> String {
     format!("Scheduler: {}", SchedulerSpec::NAMES.join(", "))
@@ -56,6 +56,10 @@ impl Run {
         let mut scheduler = SchedulerSpec::named(&self.scheduler)?;
         for knob in &self.knobs {
             scheduler = scheduler.with(&knob.name, &knob.value)?;
+        }
+        if let Some(path) = &self.trace {
+            check_can_write(path)?;
+            anyhow::ensure!(!path.exists(), "cannot write {}: it exists", path.display());
         }
         let mut work = match &self.replay {
             None => Workload::named(&self.work)?,

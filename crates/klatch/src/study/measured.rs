@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
-use klatch_platforms::Processes;
 use klatch_record::WorkloadKind;
 use klatch_report::{Live, Progress, duration, one_line, role_and_number};
 use klatch_runner::duet::PairMachine;
@@ -41,9 +40,7 @@ impl Study {
         let mut display = self.display(&plan)?;
         let store = self.store(file)?;
         plan.seed = store.seed();
-        let all = Processes::default();
-        let stopper = all.clone();
-        crate::interrupt::on_interrupt(move || stopper.interrupt())?;
+        let all = crate::interrupt::interruptible_processes()?;
         if !self.json && !self.live {
             print(outline(&plan));
         }

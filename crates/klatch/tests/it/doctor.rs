@@ -23,7 +23,10 @@ fn each_topic_has_findings_and_each_gap_of_software_a_command() {
     let findings = findings(&mut command);
     let mut topics: Vec<&str> = findings.iter().map(|one| one["topic"].as_str().unwrap()).collect();
     topics.dedup();
-    assert_eq!(topics, ["Machine", "Size", "Noise", "Instruments", "Schedulers", "Runtimes and servers"]);
+    assert_eq!(
+        topics,
+        ["Machine", "Size", "Noise", "Folders", "Instruments", "Schedulers", "Runtimes and servers"]
+    );
     let gaps = || findings.iter().filter(|one| one["is_gap"] == true);
     let node = find(&findings, "node-events");
     assert_eq!((&node["is_gap"], &node["remedy"]), (&true.into(), &"apt-get install nodejs".into()));

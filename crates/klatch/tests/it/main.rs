@@ -16,6 +16,7 @@ mod doctor;
 mod duet;
 mod faults;
 mod files;
+mod foreign_settings;
 mod gate;
 mod hostile;
 mod in_force;

@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use crate::support::{Finished, NativeServer, children_of, klatch, run_once, until_joined};
-use klatch_record::{FailureKind, Record, Status};
+use klatch_record::{FailureKind, Record, Status, WarningKind};
 use rustix::process::{Pid, Signal, kill_process};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
@@ -181,5 +181,33 @@ fn nothing_outlives_a_klatch_that_is_killed() {
         let mut waiting = [rustix::event::PollFd::new(&handle, rustix::event::PollFlags::IN)];
         let limit = rustix::event::Timespec { tv_sec: 10, tv_nsec: 0 };
         assert_eq!(rustix::event::poll(&mut waiting, Some(&limit)), Ok(1), "it still runs after 10 s");
+    }
+}
+
+/// In a closed loop nothing is late: only the crowd itself can know.
+#[test]
+fn a_crowd_that_was_stopped_is_named_and_the_server_is_not() {
+    for crowd in ["native", "java"] {
+        let out = tempfile::tempdir().unwrap();
+        let mut command = run_once(out.path(), &["--platform", "native-epoll", "--crowd", crowd]);
+        command
+            .args(["--pacing", "rounds", "--pause", "0.05", "--count", "60", "--rooms", "2", "--users", "4"]);
+        let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        until_joined(&mut run);
+        let children = children_of(run.id());
+        let (pid, _) = children.iter().find(|(_, line)| line.contains(" crowd ")).expect("a crowd");
+        let pid = Pid::from_raw(*pid as i32).unwrap();
+        // The gate opens now; what follows is the gap under test, so there is no event to wait for.
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        kill_process(pid, Signal::STOP).unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        kill_process(pid, Signal::CONT).unwrap();
+        let record = Finished::from(run.wait_with_output().unwrap()).record();
+        assert_eq!(record.verdict.status, Status::Valid, "{record:?}");
+        let gaps = &record.shards[0].gaps;
+        assert!(gaps.iter().any(|gap| gap.length_s() > 0.7 && gap.from_s > 0.0), "{crowd}: {gaps:?}");
+        let warned = record.warnings.iter().find(|warning| warning.kind == WarningKind::CrowdFrozen);
+        let message = &warned.expect("a warning").message;
+        assert!(message.starts_with("the crowd itself did not run for "), "{message}");
     }
 }

@@ -1,6 +1,6 @@
 //! Deliveries and their latency over the time of a trial, with its stalls.
 
-use klatch_record::{Interval, Record, Role, Status, Timeline};
+use klatch_record::{CrowdGap, Interval, Record, Role, Status, Timeline};
 
 use super::stalls::{Stall, stalls};
 use super::subject::Subject;
@@ -63,7 +63,8 @@ impl<'a> Drawn<'a> {
         let timed = trials_with_timeline(subject, cell);
         let trials = timed.len();
         let longest = |stalls: &[Stall]| stalls.iter().map(Stall::length_s).fold(0.0, f64::max);
-        let seen = timed.into_iter().map(|(record, timeline)| (record, timeline, stalls(timeline)));
+        let seen =
+            timed.into_iter().map(|(record, timeline)| (record, timeline, of_server(record, timeline)));
         let (record, timeline, stalls) = seen.max_by(|a, b| longest(&a.2).total_cmp(&longest(&b.2)))?;
         let place = subject.runs.iter().position(|run| std::ptr::eq(&run.record, record))?;
         let which = match (trials, stalls.is_empty()) {
@@ -73,6 +74,11 @@ impl<'a> Drawn<'a> {
         };
         let selection = format!("{which}; in intervals of {} ms.", timeline.interval_ms);
         Some(Drawn { label: &subject.grid.labels[cell], record, timeline, stalls, selection })
+    }
+
+    /// The times in which a crowd of the trial did not run.
+    fn gaps(&self) -> impl Iterator<Item = &CrowdGap> {
+        self.record.shards.iter().flat_map(|shard| &shard.gaps)
     }
 
     /// Middle and width of each interval, seconds. The last one ends with the run.
@@ -85,6 +91,13 @@ impl<'a> Drawn<'a> {
             (from_s + span_s / 2.0, span_s)
         })
     }
+}
+
+/// The stalls of a run that no gap of its crowd explains.
+fn of_server(record: &Record, timeline: &Timeline) -> Vec<Stall> {
+    let gaps: Vec<CrowdGap> = record.shards.iter().flat_map(|shard| shard.gaps.clone()).collect();
+    let width_s = timeline.interval_ms as f64 / 1e3;
+    stalls(timeline).into_iter().filter(|stall| !stall.is_of_crowd(&gaps, width_s)).collect()
 }
 
 fn throughput(drawn: &[Drawn<'_>], left_out: &str) -> Chart {
@@ -138,16 +151,35 @@ fn latency(number: usize, one: &Drawn<'_>) -> Chart {
         let at = Some(stall.middle_s());
         Mark { label: format!("stall: {}", stall.describe()), line: [(at, None), (at, None)] }
     };
+    let (gaps, crowd) = crowd_gaps(one);
     Chart {
         id: format!("latency-over-time-{number}"),
         title: format!("Latency over the time of a run: {}", one.label),
-        caption: format!("{}{stalls}", one.selection),
+        caption: format!("{}{stalls}{crowd}", one.selection),
         kind: ChartKind::Lines,
         x: Axis::linear("time", "s"),
         y: Axis::linear("Latency", "ms").on(Scale::Log),
         points,
-        marks: named.iter().map(mark).collect(),
+        marks: named.iter().map(mark).chain(gaps).collect(),
     }
+}
+
+/// The marks of the times in which the crowd did not run, the longest ones, and what the caption says of them.
+fn crowd_gaps(one: &Drawn<'_>) -> (Vec<Mark>, String) {
+    let mut gaps: Vec<&CrowdGap> = one.gaps().collect();
+    if gaps.is_empty() {
+        return (Vec::new(), String::new());
+    }
+    let sum_s: f64 = gaps.iter().map(|gap| gap.length_s()).sum();
+    let caption = format!(" The crowd itself did not run for {sum_s:.2} s: no stall of the server.");
+    gaps.sort_by(|a, b| b.length_s().total_cmp(&a.length_s()));
+    gaps.truncate(STALLS_MAX);
+    let mark = |gap: &&CrowdGap| {
+        let at = Some((gap.from_s + gap.to_s) / 2.0);
+        let label = format!("the crowd did not run from {:.2} to {:.2} s", gap.from_s, gap.to_s);
+        Mark { label, line: [(at, None), (at, None)] }
+    };
+    (gaps.iter().map(mark).collect(), caption)
 }
 
 /// Drops digits without meaning: the page contains thousands of points twice.

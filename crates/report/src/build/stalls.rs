@@ -1,6 +1,6 @@
 //! Stalls of a run: times in which messages were in flight and were not delivered.
 
-use klatch_record::Timeline;
+use klatch_record::{CrowdGap, Timeline};
 
 use crate::number::time;
 
@@ -34,6 +34,16 @@ impl Stall {
             Kind::Idle => self.to_s - self.from_s,
             Kind::Late { us, .. } => us / 1e6,
         }
+    }
+
+    /// Whether a gap of the crowd explains it: the crowd did not run when the stall ended, or for a part of it. A gap may end an
+    /// interval before the deliveries that waited for it are counted.
+    pub(super) fn is_of_crowd(&self, gaps: &[CrowdGap], width_s: f64) -> bool {
+        let (from_s, to_s) = match self.kind {
+            Kind::Idle => (self.from_s, self.to_s),
+            Kind::Late { us, .. } => (self.to_s - us / 1e6, self.to_s),
+        };
+        gaps.iter().any(|gap| gap.from_s < to_s + width_s && gap.to_s > from_s)
     }
 
     pub(super) fn middle_s(&self) -> f64 {
@@ -95,6 +105,16 @@ mod tests {
     #[test]
     fn a_silence_in_which_messages_were_under_way_is_a_stall() {
         assert_eq!(seen(&[&[1], &[1], &[], &[], &[50, 1], &[1]]), ["no delivery from 0.05 to 0.10 s"]);
+    }
+
+    #[test]
+    fn a_stall_in_a_gap_of_the_crowd_is_the_crowds() {
+        let late = Stall { from_s: 6.0, to_s: 6.0, kind: Kind::Late { us: 4.9e6, times: 900.0 }, ends_at: 9 };
+        let idle = Stall { from_s: 1.1, to_s: 6.0, kind: Kind::Idle, ends_at: 9 };
+        let gaps = |from_s, to_s| [CrowdGap { from_s, to_s }];
+        assert!(late.is_of_crowd(&gaps(1.0, 5.98), 0.1) && idle.is_of_crowd(&gaps(1.0, 5.98), 0.1));
+        assert!(!late.is_of_crowd(&gaps(7.0, 9.0), 0.1) && !idle.is_of_crowd(&gaps(0.2, 1.0), 0.1));
+        assert!(!idle.is_of_crowd(&[], 0.1));
     }
 
     #[test]

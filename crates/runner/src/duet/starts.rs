@@ -77,7 +77,7 @@ impl<'a> ServerStarts<'a> {
         folders: Folders,
     ) -> Result<ServerStarts<'a>, DuetError> {
         let names = [check_plan(&plan.sides[0])?.subject.name(), check_plan(&plan.sides[1])?.subject.name()];
-        let cpus = klatch_host::machine::cpus();
+        let cpus = klatch_host::machine::allowed_cpus();
         let rng = Rng::with_seed(plan.sides[0].seed);
         Ok(ServerStarts { plan, processes, folders, rng, cpus, names })
     }

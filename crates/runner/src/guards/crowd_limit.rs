@@ -21,7 +21,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     if elapsed_s <= 0.0 || remote {
         return None;
     }
-    let cpus = f64::from(record.environment.cpus);
+    let cpus = record.environment.usable_cpus();
     let (server_cpus, crowd_cpus) = (server.cpu_s / elapsed_s, crowd.cpu_s / elapsed_s);
     let crowd_could = loops(record).unwrap_or(cpus).min(cpus);
     let server_could = (server.threads as f64).min(cpus - crowd_cpus).max(0.0);

@@ -31,6 +31,7 @@ struct Server {
 
 impl Server {
     fn start(model: Model, open_files: u32) -> Server {
+        klatch_testing::let_interrupts_through();
         let mut child = Command::new("sh")
             .args([
                 "-c",

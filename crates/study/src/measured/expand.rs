@@ -38,7 +38,7 @@ fn expand(source: &StudyFile, base: &StudyBase, seed: u64) -> Result<StudyPlan, 
         return Err(source.error_at(file.platforms.span(), "platforms is empty, so there is nothing to run"));
     }
     let workload = WorkloadTable::of(&file, source)?;
-    let cpus_here = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u32);
+    let cpus_here = klatch_host::machine::allowed_cpus().max(1);
     let common = dimensions(&file, &workload, source, cpus_here)?;
     let mut visits: Vec<(Levels, Visit)> = Vec::new();
     let mut unused = Vec::new();

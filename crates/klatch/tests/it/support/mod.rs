@@ -17,6 +17,7 @@ use klatch_record::Record;
 
 /// The program under test, with a state folder of its own.
 pub(crate) fn klatch() -> Command {
+    klatch_testing::let_interrupts_through();
     let mut command = Command::new(env!("CARGO_BIN_EXE_klatch"));
     // Leave the user's calibration alone.
     command.env("XDG_STATE_HOME", env!("CARGO_TARGET_TMPDIR"));

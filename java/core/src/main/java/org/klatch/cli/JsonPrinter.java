@@ -7,6 +7,7 @@ import java.util.Locale;
 import org.klatch.crowd.Failure;
 import org.klatch.crowd.Fault;
 import org.klatch.crowd.Faults;
+import org.klatch.crowd.Gap;
 import org.klatch.crowd.Histogram;
 import org.klatch.crowd.PartyCounts;
 import org.klatch.crowd.Result;
@@ -82,6 +83,9 @@ final class JsonPrinter implements Printer {
       TlsSession tls = result.tls();
       json.put("tls", new Json().put("version", tls.version()).put("cipher", tls.cipher()));
     }
+    if (!result.gaps().isEmpty()) {
+      json.putAll("gaps", result.gaps(), JsonPrinter::gap);
+    }
     json.put("finished", result.finished());
     print(json.put("failure", failure(result.failure())));
   }
@@ -93,6 +97,10 @@ final class JsonPrinter implements Printer {
             .put("parties", parties.parties())
             .put("least", parties.least())
             .put("most", parties.most());
+  }
+
+  private static Json gap(Gap gap) {
+    return new Json().put("from_s", gap.fromS()).put("to_s", gap.toS());
   }
 
   private static Json fault(Fault fault) {

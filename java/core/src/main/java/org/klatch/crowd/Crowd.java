@@ -58,7 +58,7 @@ public final class Crowd {
       }
     }
     parties.leave(progress.failure() != null);
-    return parties.result(joinS, phase.finished(), progress.failure());
+    return parties.result(joinS, phase.finished(), progress.failure()).with(phase.gaps());
   }
 
   /**

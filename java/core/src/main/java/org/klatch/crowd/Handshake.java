@@ -37,12 +37,29 @@ final class Handshake {
       case "JOIN" -> addIfStranger(speakerOf(line));
       case "ERROR" -> fail(Failure.Kind.DISCONNECT, "ERROR " + line.param(0));
       case "422" -> {} // a missing message of the day is not an error
-      default -> {
-        if (command.length() == 3 && (command.startsWith("4") || command.startsWith("5"))) {
-          fail(Failure.Kind.REFUSED, command + " " + rest(line));
-        }
-      }
+      default -> other(command, line);
     }
+  }
+
+  private void other(String command, Line line) {
+    // The request to wait while a server looks up a new client, which it calls `*`.
+    boolean waits = command.equals("439") && line.param(0).equals("*");
+    boolean refuses = command.startsWith("4") || command.startsWith("5");
+    if (command.length() == 3 && refuses && !waits) {
+      fail(Failure.Kind.REFUSED, command + " " + rest(line));
+    } else if (!command.chars().allMatch(Character::isLetterOrDigit)) {
+      fail(Failure.Kind.REFUSED, text(line)); // such as HTTP/1.1: it is no server of IRC
+    }
+  }
+
+  /** The whole line. */
+  private static String text(Line line) {
+    StringJoiner text = new StringJoiner(" ");
+    text.add(line.command());
+    for (int i = 0; i < line.params(); i++) {
+      text.add(line.param(i));
+    }
+    return text.toString();
   }
 
   /** Returns the nick in a line's prefix. */
@@ -55,6 +72,14 @@ final class Handshake {
             StandardCharsets.ISO_8859_1);
     int end = prefix.indexOf('!');
     return end < 0 ? prefix : prefix.substring(0, end);
+  }
+
+  /** Describes that the server has closed the connection. */
+  String closedEarly() {
+    return joined
+        ? "the server closed the connection"
+        : "the server closed the connection without an answer to the first request:"
+            + " it may speak another protocol";
   }
 
   private void pong(String token) throws IOException {

@@ -57,7 +57,7 @@ final class Receiver {
       int at = framer.fillAt();
       int count = in.read(framer.buffer(), at, framer.buffer().length - at);
       if (count < 0) {
-        user.failed(Failure.Kind.DISCONNECT, "the server closed the connection");
+        user.failed(Failure.Kind.DISCONNECT, handshake.closedEarly());
         return;
       }
       nowNs = user.gate.nowNs();

@@ -18,6 +18,7 @@ import java.util.List;
  * @param parties how reads are spread over the readers; null for users in rooms
  * @param tls what TLS agreed to on the first connection with TLS; null without
  * @param finished whether a command ended the run, so that messages not sent are no fault
+ * @param gaps times in which the crowd did not run, the longest ones
  * @param failure the reason why the crowd ended early, or null
  */
 public record Result(
@@ -33,7 +34,15 @@ public record Result(
     PartyCounts parties,
     TlsSession tls,
     boolean finished,
+    List<Gap> gaps,
     Failure failure) {
+
+  /** This result with these gaps. */
+  Result with(List<Gap> gaps) {
+    return new Result(
+        sent, received, elapsedS, joinS, latencyNs, sendLagNs, overTime, faults, strangers, parties,
+        tls, finished, gaps, failure);
+  }
 
   /**
    * Whether every message was sent, unless a command ended the run, and delivered without a fault.

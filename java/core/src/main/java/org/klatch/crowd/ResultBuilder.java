@@ -57,6 +57,7 @@ final class ResultBuilder {
         null,
         tlsSession(),
         finished,
+        List.of(),
         failure);
   }
 

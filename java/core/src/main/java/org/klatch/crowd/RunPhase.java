@@ -1,5 +1,7 @@
 package org.klatch.crowd;
 
+import java.util.List;
+
 /**
  * The phase from the opening of the gate to the last delivery or a failure: reports progress, obeys
  * commands, and detects stalls. Belongs to the crowd's thread.
@@ -20,6 +22,7 @@ final class RunPhase {
   private final Progress progress;
   private final Parties parties;
   private final long timeoutNs;
+  private final Gaps gaps = new Gaps();
   private Histogram reported = new Histogram(); // latencies in the events of all pauses
   private StallTimer stallTimer;
   private State state = State.RUNNING;
@@ -49,7 +52,26 @@ final class RunPhase {
         tickNs += TICK_NS;
         tick();
       }
-      progress.awaitChange(seen, tickNs);
+      awaitChange(seen, tickNs);
+    }
+  }
+
+  /** Times in which the crowd did not run. */
+  List<Gap> gaps() {
+    return gaps.list();
+  }
+
+  /** Waits for a change, until the next tick at most, and notices when this thread is late. */
+  private void awaitChange(long seen, long tickNs) throws InterruptedException {
+    long fromNs = System.nanoTime();
+    long dueNs = Math.max(fromNs, Math.min(tickNs, fromNs + Gaps.TICK_NS));
+    progress.awaitChange(seen, dueNs);
+    long lateNs = System.nanoTime() - dueNs;
+    if (Gaps.isGap(lateNs)) {
+      stallTimer.extend(lateNs);
+      if (state != State.PAUSED) {
+        gaps.add(gate.nowNs() - gate.openedNs(), lateNs);
+      }
     }
   }
 

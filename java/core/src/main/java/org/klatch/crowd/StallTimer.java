@@ -10,6 +10,11 @@ final class StallTimer {
     this.limitNs = limitNs;
   }
 
+  /** Leaves out a time in which the crowd did not run, ns. */
+  void extend(long gapNs) {
+    lastChangeNs += gapNs;
+  }
+
   /** Whether {@code progress} has been the same for the time limit. */
   boolean isStalled(long progress) {
     long nowNs = System.nanoTime();

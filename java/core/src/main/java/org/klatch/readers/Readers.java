@@ -148,6 +148,7 @@ public final class Readers implements Parties {
         PartyCounts.of(blocks),
         null,
         finished,
+        List.of(),
         failure == null ? diskFailure() : failure);
   }
 

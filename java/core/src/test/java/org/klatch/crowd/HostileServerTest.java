@@ -49,6 +49,41 @@ class HostileServerTest {
     }
   }
 
+  /** A server of another protocol is quoted, one that asks to wait lets users in. */
+  @Test
+  void aServerOfAnotherProtocolIsQuotedAndOneThatAsksToWaitIsNot() throws Exception {
+    assertEquals(
+        "the server answered: HTTP/1.1 400 Bad Request",
+        failureOf("HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n"));
+    String wait = ":s 439 * :Please wait while we process your connection.\r\n";
+    assertEquals(
+        "the server answered: 433 Nickname is in use.",
+        failureOf(wait + ":s 433 * :Nickname is in use.\r\n"));
+    String closed = "the server closed the connection without an answer to the first request";
+    assertTrue(failureOf("").startsWith(closed));
+  }
+
+  /** The failure of a crowd whose first user gets this answer and the end of the connection. */
+  private static String failureOf(String answer) throws Exception {
+    try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      Thread acceptor = new Thread(() -> answer(server, answer), "other server");
+      acceptor.setDaemon(true);
+      acceptor.start();
+      return run(TestOptions.create(server.getLocalPort(), Pacing.TURNS)).failure().detail();
+    }
+  }
+
+  private static void answer(ServerSocket server, String answer) {
+    while (!server.isClosed()) {
+      try (Socket socket = server.accept()) {
+        socket.getInputStream().read(new byte[1024]);
+        socket.getOutputStream().write(answer.getBytes(US_ASCII));
+      } catch (IOException e) {
+        return;
+      }
+    }
+  }
+
   private static void assertAsksWithoutReading(Result result) {
     assertEquals(Failure.Kind.DISCONNECT, result.failure().kind());
     String detail = result.failure().detail();

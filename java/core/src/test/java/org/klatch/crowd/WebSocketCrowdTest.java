@@ -113,7 +113,11 @@ class WebSocketCrowdTest {
         "the server broke WebSocket: a message contains a line break");
     expectClose(
         1003, frame(0x88, "\u0003\u00ebno"), "the server closed the WebSocket with code 1003: no");
-    expectClose(1000, frame(0x88, "\u0003\u00e8"), "the server closed the connection");
+    expectClose(
+        1000,
+        frame(0x88, "\u0003\u00e8"),
+        "the server closed the connection without an answer to the first request:"
+            + " it may speak another protocol");
   }
 
   private static void expectClose(int code, byte[] frames, String detail) throws Exception {
