@@ -11,13 +11,14 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 
 use klatch_record::{Cost, Support};
+use klatch_schedulers::per_cpu_numbers;
 use libbpf_rs::{
     Link, Map, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut,
 };
 
 pub(crate) use histogram::Histogram;
 pub(crate) use mapped_table::MappedTable;
-pub(crate) use sys::{SampleTrigger, online_cpus};
+pub(crate) use sys::SampleTrigger;
 pub(crate) use windows::{Coverage, Windows};
 
 use crate::error::InstrumentError;
@@ -145,10 +146,9 @@ impl Bpf {
         self.object.maps().find(|map| map.name() == name).ok_or_else(|| absent(name))
     }
 
-    /// The value under `key` of a per-CPU map as 64-bit numbers, one list per CPU.
+    /// The value under `key` of a per-CPU map as 64-bit numbers, one list per CPU of the kernel.
     pub(crate) fn numbers_by_cpu(&self, name: &str, key: u32) -> Result<Vec<Vec<u64>>, InstrumentError> {
-        let values = self.map(name)?.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY).map_err(bpf_error)?;
-        Ok(values.unwrap_or_default().iter().map(|bytes| numbers(bytes)).collect())
+        per_cpu_numbers(&self.map(name)?, key).map_err(bpf_error)
     }
 
     /// The value under `key` of a per-CPU map as 64-bit numbers, summed over the CPUs.
@@ -176,6 +176,11 @@ impl Bpf {
         cost.memory_bytes = self.object.maps().map(|map| sys::memory_of(map.as_fd())).sum();
         cost
     }
+}
+
+/// CPUs that the kernel can have, by its own count.
+pub(crate) fn possible_cpus() -> Result<u32, InstrumentError> {
+    Ok(klatch_schedulers::possible_cpus().map_err(bpf_error)? as u32)
 }
 
 /// Splits a map value into 64-bit numbers.

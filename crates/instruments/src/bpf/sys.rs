@@ -52,16 +52,6 @@ pub(super) fn memory_of(fd: BorrowedFd<'_>) -> u64 {
     line.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Numbers of the online CPUs.
-pub(crate) fn online_cpus() -> Vec<u32> {
-    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    };
-    text.trim().split(',').filter_map(range).flatten().collect()
-}
-
 /// The event that triggers samples on a CPU, with its rate or period.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SampleTrigger {
@@ -90,6 +80,25 @@ impl SampleTrigger {
             #[cfg(test)]
             SampleTrigger::PageFaults(period) => Some(period),
         }
+    }
+
+    /// Opens the event on every CPU that is on. The kernel is asked for each, because what lists them may be a container's own list.
+    ///
+    /// # Errors
+    /// The kernel refuses it on a CPU, with the number of the CPU, or none is on.
+    pub(crate) fn open_on_all(self) -> io::Result<Vec<OwnedFd>> {
+        let mut events = Vec::new();
+        for cpu in 0_u32.. {
+            match self.open(cpu) {
+                Ok(event) => events.push(event),
+                // A CPU that is off, or a gap in the numbers.
+                Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
+                // A number that no CPU of this kernel can have.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !events.is_empty() => break,
+                Err(error) => return Err(io::Error::new(error.kind(), format!("on CPU {cpu}: {error}"))),
+            }
+        }
+        Ok(events)
     }
 
     /// Opens the event on `cpu`, for all processes that run there.

@@ -18,7 +18,7 @@ pub use perfetto::write_perfetto;
 pub use replay::replay;
 pub use summary::{event_line, summary};
 
-use crate::bpf::{Bpf, Coverage, Windows, bpf_error, object};
+use crate::bpf::{Bpf, Coverage, Windows, object, possible_cpus};
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::instrument::{Instrument, Output, RunningInstrument};
@@ -102,7 +102,7 @@ impl Recorder {
     /// # Errors
     /// The kernel refuses the BPF programs, or the file cannot be created.
     pub fn start(kernel: &Kernel, path: &Path, bytes_max: u64) -> Result<Recorder, InstrumentError> {
-        let cpus = libbpf_rs::num_possible_cpus().map_err(bpf_error)? as u32;
+        let cpus = possible_cpus()?;
         let capacity = (CAPACITY / cpus.next_power_of_two()).max(RING_CAPACITY_MIN);
         Recorder::with_ring_capacity(kernel, path, bytes_max, cpus, capacity)
     }
@@ -146,7 +146,7 @@ mod tests {
         const RING_CAPACITY: u32 = 16;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("small.trace");
-        let cpus = libbpf_rs::num_possible_cpus().unwrap() as u32;
+        let cpus = possible_cpus().unwrap();
         let recorder =
             Recorder::with_ring_capacity(&Kernel::detect(), &path, TRACE_BYTES_MAX, cpus, RING_CAPACITY);
         let mut recorder = recorder.unwrap();
@@ -167,5 +167,31 @@ mod tests {
         let read = TraceFile::read(std::fs::File::open(&path).unwrap()).unwrap();
         assert_eq!((read.events.len() as u64, read.lost), (trace.events, Some(trace.lost)));
         assert!(trace.lost > 1_000 && trace.events >= u64::from(RING_CAPACITY), "{trace:?}");
+    }
+
+    #[test]
+    fn events_of_a_cpu_without_a_ring_are_lost() {
+        needs!(Need::Bpf);
+        if possible_cpus().unwrap() == 1 {
+            return klatch_testing::not_run("all of it", "there is only one CPU");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.trace");
+        let recorder =
+            Recorder::with_ring_capacity(&Kernel::detect(), &path, TRACE_BYTES_MAX, 1, RING_CAPACITY_MIN);
+        let mut recorder = recorder.unwrap();
+        // A thread on the last CPU that sleeps, so that the CPU switches.
+        std::thread::spawn(|| {
+            let mut last = rustix::thread::CpuSet::new();
+            last.set(std::thread::available_parallelism().unwrap().get() - 1);
+            rustix::thread::sched_setaffinity(None, &last).unwrap();
+            (0..20).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(100)));
+        })
+        .join()
+        .unwrap();
+        let trace = recorder.end().unwrap();
+        assert!(trace.lost >= 20, "{trace:?}");
+        let read = TraceFile::read(std::fs::File::open(&path).unwrap()).unwrap();
+        assert!(read.events.iter().all(|event| event.cpu == 0) && read.lost == Some(trace.lost), "{trace:?}");
     }
 }

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use crate::support::{Finished, klatch, run_once};
-use klatch_record::{InstrumentName, Status, Support};
+use klatch_record::{InstrumentName, ObservationData, Status, Support};
 use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -134,4 +134,63 @@ fn nothing_stays_loaded_after(signal: Signal) {
         std::thread::yield_now();
     }
     assert_eq!(std::fs::read_to_string("/proc/self/mounts").unwrap(), mounts);
+}
+
+/// The same command below `unshare` with these options, after a script that may change what it sees.
+fn unshared(options: &[&str], script: &str, command: &Command) -> Command {
+    let mut unshared = Command::new("unshare");
+    unshared.args(options).args(["sh", "-c", &format!("set -e; {script}\nexec \"$@\""), "sh"]);
+    unshared.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => unshared.env(name, value),
+            None => unshared.env_remove(name),
+        };
+    }
+    unshared
+}
+
+#[test]
+fn a_wrong_list_of_cpus_changes_no_result() {
+    needs!(Need::Root, Need::Bpf);
+    let cpus = libbpf_rs::num_possible_cpus().unwrap();
+    for listed in ["0".to_owned(), format!("0-{}", 8 * cpus)] {
+        let out = tempfile::tempdir().unwrap();
+        let cover = |file: &str| {
+            format!("mount --bind {} /sys/devices/system/cpu/{file}", out.path().join("cpus").display())
+        };
+        std::fs::write(out.path().join("cpus"), &listed).unwrap();
+        let script = format!("{}\n{}", cover("possible"), cover("online"));
+        let names = "runqueue,wakeups,profile,trace";
+        let mut run = run_once(out.path(), &["--platform", "native-epoll", "--instrument", names]);
+        run.args(SMALL);
+        let finished = Finished::run(&mut unshared(&["--mount"], &script, &run));
+        let record = finished.record();
+        assert_eq!(record.verdict.status, Status::Valid, "{listed}: {finished:?}");
+        for one in &record.observations {
+            assert!(one.failure.is_none(), "{listed}: {one:?}");
+            match one.data.as_ref().unwrap() {
+                ObservationData::Runqueue(runqueue) => {
+                    assert_eq!(runqueue.cpus.len(), cpus, "{listed}: {runqueue:?}");
+                    // The whole is less than a second: memory of something else would hardly be so little.
+                    assert!((1..1_000_000).contains(&runqueue.all.decisions), "{listed}: {runqueue:?}");
+                }
+                ObservationData::Wakeups(wakeups) => {
+                    let server = wakeups.server.as_ref().unwrap();
+                    assert!(
+                        server.wakeups < 1_000_000 && server.latency_us.max < 1e9,
+                        "{listed}: {server:?}"
+                    );
+                }
+                ObservationData::Trace(trace) => {
+                    let by_kind: u64 = trace.kinds.values().sum();
+                    assert!(
+                        trace.events > 0 && by_kind == trace.events && trace.lost == 0,
+                        "{listed}: {trace:?}"
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
 }
