@@ -50,7 +50,7 @@ impl Instrument for SchedulerTrace {
     }
 
     fn probe(&self, kernel: &Kernel) -> Support {
-        let lack = kernel.lacks(&TRACEPOINTS);
+        let lack = kernel.lacks(&TRACEPOINTS).or_else(|| kernel.lacks_same_ids());
         lack.unwrap_or_else(|| {
             Bpf::probe(CODE, kernel, &[], "BPF at sched_switch, sched_waking, sched_migrate_task")
         })
@@ -100,8 +100,11 @@ impl Recorder {
     /// Records the scheduler events of the whole machine into a new file of at most `bytes_max` bytes of events.
     ///
     /// # Errors
-    /// The kernel refuses the BPF programs, or the file cannot be created.
+    /// The kernel refuses the BPF programs, names processes by other ids than this one, or the file cannot be created.
     pub fn start(kernel: &Kernel, path: &Path, bytes_max: u64) -> Result<Recorder, InstrumentError> {
+        if let Some(Support::NotAvailable { why, remedy }) = kernel.lacks_same_ids() {
+            return Err(InstrumentError(format!("{why}; {remedy}")));
+        }
         let cpus = possible_cpus()?;
         let capacity = (CAPACITY / cpus.next_power_of_two()).max(RING_CAPACITY_MIN);
         Recorder::with_ring_capacity(kernel, path, bytes_max, cpus, capacity)

@@ -151,6 +151,40 @@ fn unshared(options: &[&str], script: &str, command: &Command) -> Command {
 }
 
 #[test]
+fn in_a_pid_namespace_what_recognizes_processes_is_refused() {
+    needs!(Need::Root, Need::Bpf);
+    let out = tempfile::tempdir().unwrap();
+    let arguments = ["--platform", "native-epoll", "--instrument", "wakeups,runqueue"];
+    let mut run = run_once(out.path(), &arguments);
+    run.args(SMALL);
+    let record = Finished::run(&mut unshared(&["--pid", "--fork", "--mount-proc"], "", &run)).record();
+    assert_eq!(record.verdict.status, Status::Valid);
+    for one in &record.environment.instruments {
+        let by_process = matches!(
+            one.instrument,
+            InstrumentName::Profile
+                | InstrumentName::Wakeups
+                | InstrumentName::Locks
+                | InstrumentName::Syscalls
+                | InstrumentName::Trace
+        );
+        if by_process {
+            let Support::NotAvailable { why, remedy } = &one.support else { panic!("{one:?}") };
+            assert!(why.contains("PID namespace") && remedy.contains("hostPID: true"), "{one:?}");
+        }
+    }
+    let [runqueue, wakeups] = record.observations.try_into().unwrap();
+    assert!(wakeups.data.is_none(), "{wakeups:?}");
+    // It has no sides.
+    assert!(runqueue.data.is_some(), "{runqueue:?}");
+    let trace = out.path().join("one.trace");
+    let mut record = klatch();
+    record.args(["trace", "record", "--seconds", "1"]).arg(&trace);
+    let refused = Finished::run(&mut unshared(&["--pid", "--fork", "--mount-proc"], "", &record));
+    assert!(refused.status == Some(2) && refused.err.contains("PID namespace"), "{refused:?}");
+}
+
+#[test]
 fn a_wrong_list_of_cpus_changes_no_result() {
     needs!(Need::Root, Need::Bpf);
     let cpus = libbpf_rs::num_possible_cpus().unwrap();
