@@ -228,3 +228,36 @@ fn a_wrong_list_of_cpus_changes_no_result() {
         }
     }
 }
+
+#[test]
+fn a_clock_of_the_machine_that_stands_still_is_no_idle_machine() {
+    needs!(Need::Root);
+    let out = tempfile::tempdir().unwrap();
+    let (stat, load) = (out.path().join("stat"), out.path().join("loadavg"));
+    // As gVisor prints them.
+    std::fs::write(&stat, "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n").unwrap();
+    std::fs::write(&load, "0.00 0.00 0.00 0/0 0\n").unwrap();
+    let mount = |from: &std::path::Path, to: &str| format!("mount --bind {} {to}", from.display());
+    let run = |script: &str| {
+        let mut run = run_once(out.path(), &["--platform", "native-epoll"]);
+        run.args(SMALL);
+        Finished::run(&mut unshared(&["--mount"], script, &run)).record()
+    };
+    let environment =
+        run(&format!("{}\n{}", mount(&stat, "/proc/stat"), mount(&load, "/proc/loadavg"))).environment;
+    let unknown = (None, None, None, None);
+    let found = (
+        environment.steal_share_since_boot,
+        environment.steal_share_in_run,
+        environment.others_share_in_run,
+        environment.load_1min,
+    );
+    assert_eq!(found, unknown);
+    // The load average is what is left.
+    std::fs::write(&load, "1000.00 9.00 9.00 2/100 1\n").unwrap();
+    let record = run(&format!("{}\n{}", mount(&stat, "/proc/stat"), mount(&load, "/proc/loadavg")));
+    assert!(
+        record.warnings.iter().any(|warning| warning.message.contains("load average was 1000.00")),
+        "{record:?}"
+    );
+}
