@@ -33,8 +33,8 @@ pub struct Usage {
     pub threads: u64,
     /// The largest resident set since its start, bytes.
     pub memory_peak_bytes: u64,
-    /// Time in which it stood still for garbage collection, seconds, of several processes the sum; `null` unless it is a
-    /// Java virtual machine that reports it.
+    /// Time in which it stood still for garbage collection, seconds, of several processes the sum; with Shenandoah, the time of all
+    /// its safepoints. `null` unless it is a Java virtual machine that reports it.
     pub gc_s: Option<f64>,
 }
 

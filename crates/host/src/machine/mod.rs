@@ -16,6 +16,7 @@ mod snapshot;
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
 pub use environment::{boot_id, environment, host_name};
+pub use gc::GcTime;
 pub use jvm_counters::{JvmCounters, counter_bytes, counter_file, counter_offset};
 pub use machine_time::MachineTime;
 pub use proc_files::{ProcessStat, ProcessStatus, thread_ids};

@@ -5,7 +5,7 @@ use rustix::param::clock_ticks_per_second;
 use thiserror::Error;
 
 use crate::machine::cpu_clock::{cpu_time_ns, own_switches};
-use crate::machine::gc::gc_s;
+use crate::machine::gc::GcTime;
 use crate::machine::proc_files::{ProcessStat, ProcessStatus, thread_ids};
 use crate::machine::process_tree::process_tree;
 
@@ -28,7 +28,7 @@ pub struct Snapshot {
     threads: u64,
     memory_bytes: u64,
     memory_peak_bytes: u64,
-    gc_s: Option<f64>,
+    gc: Option<GcTime>,
 }
 
 impl Snapshot {
@@ -116,7 +116,7 @@ impl Snapshot {
             switches_per_message: each((switches_voluntary + switches_involuntary) as f64),
             threads: self.threads,
             memory_peak_bytes: self.memory_peak_bytes,
-            gc_s: self.gc_s.zip(earlier.gc_s).map(|(later, earlier)| (later - earlier).max(0.0)),
+            gc_s: self.gc.zip(earlier.gc).map(|(later, earlier)| later.paused_s_since(&earlier)),
         }
     }
 }
@@ -144,7 +144,7 @@ fn read(pid: u32) -> std::io::Result<Snapshot> {
         threads,
         memory_bytes: status.number("VmRSS").unwrap_or(0) * 1024,
         memory_peak_bytes: status.number("VmHWM").unwrap_or(0) * 1024,
-        gc_s: gc_s(pid),
+        gc: GcTime::of_process(pid),
     })
 }
 
