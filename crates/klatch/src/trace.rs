@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use klatch_instruments::{
-    Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, read_perf_script, replay, summary,
+    Kernel, PerfScript, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, read_perf_script, replay, summary,
     write_perfetto,
 };
 
@@ -81,9 +81,13 @@ impl Trace {
                 read.map_err(|error| anyhow!("cannot read {}: {error}", text.display()))?;
                 // Names of tasks are bytes.
                 let script = String::from_utf8_lossy(&bytes);
-                let trace =
+                let PerfScript { trace, left_out } =
                     read_perf_script(&script).map_err(|error| anyhow!("{}: {error}", text.display()))?;
                 create(&file, |out| trace.write(out))?;
+                print_line(format_args!("{} events", trace.events.len()));
+                for (event, count) in left_out {
+                    print_line(format_args!("left out: {count} {event}, for which a trace has no place"));
+                }
             }
             Action::Show { file } => {
                 let trace = read(&file)?;
@@ -100,7 +104,14 @@ impl Trace {
                     create(&to, |out| write_perfetto(&trace, out))?;
                 }
                 if let Some(to) = to_replay {
-                    create(&to, |out| Ok(serde_json::to_writer(out, &replay(&trace))?))?;
+                    let replay = replay(&trace);
+                    anyhow::ensure!(
+                        replay.wake_ups() > 0,
+                        "{}: no task is woken in it, and wake-ups are what a replay counts; record again with \
+                         `klatch trace record` or `perf sched record`",
+                        file.display()
+                    );
+                    create(&to, |out| Ok(serde_json::to_writer(out, &replay)?))?;
                 }
             }
         }

@@ -13,7 +13,7 @@ use std::path::Path;
 use klatch_record::{InstrumentName, ObservationData, Support, observed};
 
 pub use file::{TraceEvent, TraceFile, TraceFileError, TraceKind};
-pub use perf::{PerfError, read_perf_script};
+pub use perf::{PerfError, PerfScript, read_perf_script};
 pub use perfetto::write_perfetto;
 pub use replay::replay;
 pub use summary::{event_line, summary};
