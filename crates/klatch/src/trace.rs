@@ -12,6 +12,7 @@ use klatch_instruments::{
     Kernel, PerfScript, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, read_perf_script, replay, summary,
     write_perfetto,
 };
+use klatch_record::printable_line;
 
 use crate::crowd::seconds;
 use crate::output::{print, print_error, print_line};
@@ -95,7 +96,10 @@ impl Trace {
                 let mut out = BufWriter::new(std::io::stdout().lock());
                 let mut events = trace.events.iter();
                 // A closed pipe is no error: `klatch trace show | head`.
-                let _ = events.try_for_each(|event| writeln!(out, "{}", event_line(&trace, event, start_ns)));
+                // Programs choose the names of their threads.
+                let _ = events.try_for_each(|event| {
+                    writeln!(out, "{}", printable_line(&event_line(&trace, event, start_ns)))
+                });
             }
             Action::Summary { file } => print(summary(&read(&file)?)),
             Action::Export { file, perfetto, replay: to_replay } => {

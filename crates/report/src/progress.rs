@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use klatch_record::{CrowdEvent, WorkloadKind};
+use klatch_record::{CrowdEvent, WorkloadKind, printable_line};
 
 use crate::number::grouped;
 
@@ -21,6 +21,8 @@ pub struct Progress {
 impl Progress {
     /// A display for the run called `name`.
     pub fn new(name: String, workload: WorkloadKind) -> Progress {
+        // A study's file has names of its own.
+        let name = printable_line(&name).into_owned();
         let bar = std::io::stderr().is_terminal().then(|| {
             let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {per_sec} {eta}");
             ProgressBar::new(1)
