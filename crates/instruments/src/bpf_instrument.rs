@@ -136,7 +136,7 @@ impl RunningInstrument for RunningBpf {
         let data = (self.read)(&Measurement { bpf, targets, coverage, started_ns, stopped_ns })?;
         Ok(Output {
             data,
-            cost: Some(self.bpf.cost(coverage)),
+            cost: self.bpf.cost(coverage),
             share_of_time: Some(coverage.share),
             files: Vec::new(),
         })

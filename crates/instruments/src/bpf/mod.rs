@@ -161,20 +161,24 @@ impl Bpf {
         Ok(sum)
     }
 
-    /// CPU time and runs of the programs, extrapolated to the whole run, and the memory of the maps.
-    pub(crate) fn cost(&self, coverage: &Coverage) -> Cost {
+    /// CPU time and runs of the programs, extrapolated to the whole run, and the memory of the maps. `None` if the kernel did not
+    /// measure the programs: that needs `CAP_SYS_ADMIN`, and to load them does not.
+    pub(crate) fn cost(&self, coverage: &Coverage) -> Option<Cost> {
+        let measured_s = coverage.cost_measured_s;
+        if measured_s <= 0.0 {
+            return None;
+        }
         let mut cost = Cost { cpu_s: 0.0, runs: 0, share_of_cpu: None, memory_bytes: 0 };
         for program in self.object.progs().filter(|program| program.autoload()) {
-            let (ns, runs) = sys::run_time_of(program.as_fd());
+            let (ns, runs) = sys::run_time_of(program.as_fd())?;
             let windowed = self.windowed.iter().any(|name| program.name() == name);
             let attached_s = if windowed { coverage.open_s() } else { coverage.elapsed_s };
-            let measured_s = coverage.cost_measured_s;
-            let factor = if measured_s > 0.0 { attached_s / measured_s } else { 1.0 };
+            let factor = attached_s / measured_s;
             cost.cpu_s += ns as f64 / 1e9 * factor;
             cost.runs += (runs as f64 * factor).round() as u64;
         }
-        cost.memory_bytes = self.object.maps().map(|map| sys::memory_of(map.as_fd())).sum();
-        cost
+        cost.memory_bytes = self.object.maps().map(|map| sys::memory_of(map.as_fd())).sum::<Option<u64>>()?;
+        Some(cost)
     }
 }
 

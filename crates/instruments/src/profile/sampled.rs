@@ -52,6 +52,6 @@ impl RunningInstrument for RunningSamples {
             data: Vec::new(),
         };
         let (data, name) = profile_of(&self.profiler, counted, all.into_iter(), &self.targets, files)?;
-        Ok(Output { data, cost: Some(self.bpf.cost(coverage)), share_of_time: None, files: vec![name] })
+        Ok(Output { data, cost: self.bpf.cost(coverage), share_of_time: None, files: vec![name] })
     }
 }

@@ -83,7 +83,7 @@ impl RunningInstrument for RunningTrace {
         let (trace, cost) = (self.recorder.end()?, self.recorder.bpf.cost(coverage));
         Ok(Output {
             data: ObservationData::Trace(trace),
-            cost: Some(cost),
+            cost,
             share_of_time: None,
             files: vec![self.name.clone()],
         })
