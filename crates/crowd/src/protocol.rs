@@ -84,17 +84,7 @@ pub(crate) fn shown_up_to(bytes: &[u8], most: usize) -> String {
 
 /// A message with something that a server sent in it, without characters that control a terminal.
 pub(crate) fn printable(text: String) -> String {
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character.is_control() {
-            true => escaped.extend(character.escape_default()),
-            false => escaped.push(character),
-        }
-    }
-    escaped
+    klatch_record::printable_line(&text).into_owned()
 }
 
 /// Parses a decimal number of at most nine digits.
@@ -113,7 +103,7 @@ mod tests {
     #[test]
     fn what_a_server_sent_cannot_control_a_terminal_or_fill_it() {
         assert_eq!(shown(b"-ERR 'no' \xc3\xa9"), "-ERR 'no' \u{e9}");
-        assert_eq!(shown(b"\x1b[2Jgone\r\n\0\xc2\x9b"), "\\u{1b}[2Jgone\\r\\n\\u{0}\\u{9b}");
+        assert_eq!(shown(b"\x1b[2Jgone\r\n\0\xc2\x9b"), "\\u001b[2Jgone\\u000d\\u000a\\u0000\\u009b");
         assert_eq!(shown(&[b'x'; 9999]).len(), SHOWN_MAX);
         assert_eq!(shown_up_to("\u{10348}".repeat(9).as_bytes(), 3).chars().count(), 3);
     }

@@ -18,6 +18,8 @@ pub(crate) struct BpfInstrument {
     pub(crate) object: &'static [u8],
     /// Tracepoints without which it does not work.
     pub(crate) tracepoints: &'static [&'static str],
+    /// Whether its programs distinguish the processes of a run from others.
+    pub(crate) by_process: bool,
     /// Programs attached for the whole run instead of in windows.
     pub(crate) whole_run: &'static [&'static str],
     /// A tracepoint that it uses if the kernel has it.
@@ -72,7 +74,8 @@ impl Instrument for BpfInstrument {
     }
 
     fn probe(&self, kernel: &Kernel) -> Support {
-        if let Some(support) = kernel.lacks(self.tracepoints) {
+        let by_process = self.by_process.then(|| kernel.lacks_same_ids()).flatten();
+        if let Some(support) = kernel.lacks(self.tracepoints).or(by_process) {
             return support;
         }
         if let Err(error) = self.load(kernel) {
@@ -133,7 +136,7 @@ impl RunningInstrument for RunningBpf {
         let data = (self.read)(&Measurement { bpf, targets, coverage, started_ns, stopped_ns })?;
         Ok(Output {
             data,
-            cost: Some(self.bpf.cost(coverage)),
+            cost: self.bpf.cost(coverage),
             share_of_time: Some(coverage.share),
             files: Vec::new(),
         })

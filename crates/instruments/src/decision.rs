@@ -16,6 +16,7 @@ pub(crate) static DECISION_COST: BpfInstrument = BpfInstrument {
     description: "time of a scheduling decision by length of the run queue",
     object: object!("decision"),
     tracepoints: &["sched_entry_tp", "sched_switch", "sched_exit_tp"],
+    by_process: false,
     whole_run: &[],
     preferred: None,
     read,

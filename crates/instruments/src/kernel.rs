@@ -5,6 +5,10 @@ use std::collections::BTreeSet;
 use klatch_record::Support;
 use libbpf_rs::btf::{Btf, BtfKind, types::Typedef};
 
+/// The first PID namespace of a machine, whose process ids are the kernel's own. Its number is part of the kernel's interface
+/// (`PROC_PID_INIT_INO`).
+const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
+
 /// The first Linux with each tracepoint that not every supported one has. Those of the scheduler's entry and exit are no events, so
 /// `available_events` does not list them.
 const SINCE: [(&str, &str); 4] = [
@@ -18,6 +22,8 @@ const SINCE: [(&str, &str); 4] = [
 pub struct Kernel {
     btf: Option<Btf<'static>>,
     hidden: BTreeSet<String>,
+    /// Whether this process and the kernel use the same process ids.
+    has_same_ids: bool,
 }
 
 impl Kernel {
@@ -25,7 +31,14 @@ impl Kernel {
     pub fn detect() -> Kernel {
         // libbpf also prints its errors; the returned ones are enough.
         libbpf_rs::set_print(None);
-        Kernel { btf: Btf::from_vmlinux().ok(), hidden: BTreeSet::new() }
+        let namespace = std::fs::read_link("/proc/self/ns/pid");
+        let has_same_ids = namespace.is_ok_and(|namespace| namespace.as_os_str() == FIRST_PID_NAMESPACE);
+        Kernel { btf: Btf::from_vmlinux().ok(), hidden: BTreeSet::new(), has_same_ids }
+    }
+
+    /// The running kernel as it is seen in a container, for tests.
+    pub fn with_other_ids() -> Kernel {
+        Kernel { has_same_ids: false, ..Kernel::detect() }
     }
 
     /// The running kernel as if it had no BTF, for tests.
@@ -66,6 +79,19 @@ impl Kernel {
     }
 }
 
+impl Kernel {
+    /// Why BPF programs cannot recognize the processes of a run: they see the kernel's process ids, and this process those of its
+    /// own PID namespace. The kernel translates the id of the current task only, and tracepoints name others. `None` if the ids
+    /// are the same.
+    pub(crate) fn lacks_same_ids(&self) -> Option<Support> {
+        (!self.has_same_ids).then(|| Support::NotAvailable {
+            why: "klatch runs in a PID namespace of its own (a container), and BPF programs see the process ids of the host"
+                .to_owned(),
+            remedy: "run klatch in the PID namespace of the host (pid: host in Compose, hostPID: true in Kubernetes)".to_owned(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +118,22 @@ mod tests {
             assert_eq!(remedy, format!("boot a kernel {version} or newer"));
         }
         assert!(text(&Kernel::without_btf(), &["sched_switch"]).contains("/sys/kernel/btf/vmlinux"));
+    }
+
+    #[test]
+    fn instruments_by_process_need_the_process_ids_of_the_kernel() {
+        let kernel = Kernel::with_other_ids();
+        let mut refused = Vec::new();
+        for entry in crate::availability(&kernel) {
+            if let Support::NotAvailable { why, .. } = &entry.support
+                && why.contains("PID namespace")
+            {
+                refused.push(entry.instrument.name());
+            }
+        }
+        for by_process in ["profile", "wakeups", "locks", "syscalls", "trace"] {
+            assert!(refused.contains(&by_process), "{by_process}: {refused:?}");
+        }
+        assert!(!refused.contains(&"runqueue") && !refused.contains(&"jvm"), "{refused:?}");
     }
 }

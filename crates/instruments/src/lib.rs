@@ -35,6 +35,6 @@ pub use kernel::Kernel;
 pub use lab_counts::lab_counts;
 pub use targets::Targets;
 pub use trace::{
-    PerfError, Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind, event_line,
-    read_perf_script, replay, summary, write_perfetto,
+    PerfError, PerfScript, Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind,
+    event_line, read_perf_script, replay, summary, write_perfetto,
 };

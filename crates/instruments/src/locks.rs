@@ -15,6 +15,7 @@ pub(crate) static LOCK_WAITS: BpfInstrument = BpfInstrument {
     description: "waiting for locks of the kernel, by kind and caller",
     object: object!("locks"),
     tracepoints: &["contention_begin", "contention_end"],
+    by_process: true,
     whole_run: &["on_end"],
     preferred: None,
     read,

@@ -12,6 +12,7 @@ pub(crate) static RUNQUEUE_LENGTH: BpfInstrument = BpfInstrument {
     description: "length of the run queue at each scheduling decision",
     object: object!("runqueue"),
     tracepoints: &["sched_switch"],
+    by_process: false,
     whole_run: &[],
     preferred: Some(Preferred {
         tracepoint: "sched_entry_tp",

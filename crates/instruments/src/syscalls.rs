@@ -15,6 +15,7 @@ pub(crate) static SYSCALL_COUNTS: BpfInstrument = BpfInstrument {
     description: "system calls; what yields led to",
     object: object!("syscalls"),
     tracepoints: &["sys_enter", "sched_switch", "sys_exit"],
+    by_process: true,
     whole_run: &[],
     preferred: None,
     read,

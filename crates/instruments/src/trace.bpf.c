@@ -40,6 +40,25 @@ struct {
     __type(value, struct event);
 } events SEC(".maps");
 
+/* Events of CPUs without a ring: their numbers have gaps, so they exceed the number of CPUs. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 1);
+    __type(key, u32);
+    __type(value, u64);
+} without_ring SEC(".maps");
+
+static __always_inline int count_without_ring(void)
+{
+    u32 zero = 0;
+    u64 *count = bpf_map_lookup_elem(&without_ring, &zero);
+
+    if (count)
+        __sync_fetch_and_add(count, 1);
+    return 0;
+}
+
 static __always_inline int record_event(__u8 kind, __u8 state, u32 task, u32 other, u32 tgid)
 {
     u32 cpu = bpf_get_smp_processor_id(), slot;
@@ -48,7 +67,7 @@ static __always_inline int record_event(__u8 kind, __u8 state, u32 task, u32 oth
     u64 number;
 
     if (!ring)
-        return 0;
+        return count_without_ring();
     /* An interrupt on this CPU that also records an event gets the next number. */
     number = __sync_fetch_and_add(&ring->begun, 1);
     slot = cpu * ring_events + (u32)(number & (ring_events - 1));

@@ -112,14 +112,15 @@ struct SideSnapshot {
     threads: BTreeMap<u32, ThreadSnapshot>,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct ThreadSnapshot {
     /// Name of its group, from [`group_name`].
     group: String,
-    cpu_ns: u64,
+    /// `None` if the kernel does not count it (no CONFIG_SCHED_INFO).
+    cpu_ns: Option<u64>,
     migrations: Option<u64>,
-    switches_voluntary: u64,
-    switches_involuntary: u64,
+    /// Voluntary and involuntary ones; `None` if the kernel does not count them.
+    switches: Option<(u64, u64)>,
 }
 
 impl UsageSnapshot {
@@ -162,10 +163,11 @@ impl ThreadSnapshot {
         };
         Some(ThreadSnapshot {
             group: group_name(status.text("Name").unwrap_or_default()),
-            cpu_ns: read("schedstat").and_then(first).unwrap_or(0),
+            cpu_ns: read("schedstat").and_then(first),
             migrations: read("sched").and_then(migrations),
-            switches_voluntary: status.number("voluntary_ctxt_switches").unwrap_or(0),
-            switches_involuntary: status.number("nonvoluntary_ctxt_switches").unwrap_or(0),
+            switches: status
+                .number("voluntary_ctxt_switches")
+                .zip(status.number("nonvoluntary_ctxt_switches")),
         })
     }
 }
@@ -179,7 +181,9 @@ fn group_name(name: &str) -> String {
 fn usage_between(before: &SideSnapshot, after: &SideSnapshot) -> UsageSide {
     let mut groups: BTreeMap<&str, ThreadGroup> = BTreeMap::new();
     let mut migrations = Some(0);
-    let new = ThreadSnapshot { migrations: Some(0), ..ThreadSnapshot::default() };
+    let new =
+        ThreadSnapshot { group: String::new(), cpu_ns: Some(0), migrations: Some(0), switches: Some((0, 0)) };
+    let mut is_counted = true;
     for (tid, thread) in &after.threads {
         let earlier = before.threads.get(tid).unwrap_or(&new);
         let moved =
@@ -193,12 +197,16 @@ fn usage_between(before: &SideSnapshot, after: &SideSnapshot) -> UsageSide {
             switches_involuntary: 0,
         });
         group.threads += 1;
-        group.cpu_s += thread.cpu_ns.saturating_sub(earlier.cpu_ns) as f64 / 1e9;
-        group.switches_voluntary += thread.switches_voluntary.saturating_sub(earlier.switches_voluntary);
-        group.switches_involuntary +=
-            thread.switches_involuntary.saturating_sub(earlier.switches_involuntary);
+        let counts = (thread.cpu_ns, earlier.cpu_ns, thread.switches, earlier.switches);
+        let (Some(cpu_ns), Some(earlier_ns), Some(switches), Some(switches_earlier)) = counts else {
+            is_counted = false;
+            continue;
+        };
+        group.cpu_s += cpu_ns.saturating_sub(earlier_ns) as f64 / 1e9;
+        group.switches_voluntary += switches.0.saturating_sub(switches_earlier.0);
+        group.switches_involuntary += switches.1.saturating_sub(switches_earlier.1);
     }
-    let mut thread_groups: Vec<ThreadGroup> = groups.into_values().collect();
+    let mut thread_groups: Vec<ThreadGroup> = groups.into_values().filter(|_| is_counted).collect();
     thread_groups.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
     thread_groups.truncate(GROUPS_MAX);
     UsageSide {
@@ -223,6 +231,20 @@ fn pressure() -> Option<Pressure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_that_counts_no_cpu_time_of_threads_has_no_groups() {
+        let side = |cpu_ns| SideSnapshot {
+            threads: BTreeMap::from([(
+                7,
+                ThreadSnapshot { group: "a".to_owned(), cpu_ns, migrations: Some(3), switches: Some((1, 2)) },
+            )]),
+            ..SideSnapshot::default()
+        };
+        let counted = usage_between(&side(Some(1_000)), &side(Some(2_000)));
+        assert_eq!((counted.thread_groups.len(), counted.thread_groups[0].cpu_s), (1, 1e-6));
+        assert_eq!(usage_between(&side(None), &side(None)).thread_groups, []);
+    }
 
     #[test]
     fn threads_of_a_pool_are_one_group() {

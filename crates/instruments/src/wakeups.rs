@@ -13,6 +13,7 @@ pub(crate) static WAKEUP_LATENCY: BpfInstrument = BpfInstrument {
     description: "from waking to running; preemptions by the woken; migrations",
     object: object!("wakeups"),
     tracepoints: &["sched_waking", "sched_switch", "sched_migrate_task"],
+    by_process: true,
     whole_run: &["on_switch"],
     preferred: None,
     read,

@@ -9,24 +9,30 @@ use std::io::{ErrorKind, Result, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use klatch_record::{Record, check_can_save, save, save_text};
+use klatch_record::{Record, check_can_save, printable, save, save_text};
 
 /// The first write error that is not a closed pipe.
 static FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
 
-/// Writes text to standard output.
+/// Writes text to standard output. Text of others in it (of a server, a platform, a study, a record) cannot control the terminal; this
+/// holds for all functions here but [`print_as_is`].
 pub(crate) fn print(text: impl Display) {
-    keep_failure(write!(stdout().lock(), "{text}"));
+    keep_failure(write!(stdout().lock(), "{}", printable(&text.to_string())));
 }
 
 /// Writes text and a line feed to standard output.
 pub(crate) fn print_line(text: impl Display) {
-    keep_failure(writeln!(stdout().lock(), "{text}"));
+    keep_failure(writeln!(stdout().lock(), "{}", printable(&text.to_string())));
 }
 
 /// Writes text and a line feed to standard error. There is no other place to report a failure of it.
 pub(crate) fn print_error(text: impl Display) {
-    let _ = writeln!(stderr().lock(), "{text}");
+    let _ = writeln!(stderr().lock(), "{}", printable(&text.to_string()));
+}
+
+/// Writes the text of a page to standard output. Its scripts have hashes, so nothing in it may change.
+pub(crate) fn print_as_is(text: &str) {
+    keep_failure(write!(stdout().lock(), "{text}"));
 }
 
 /// Whether this is `-`, which stands for standard output.

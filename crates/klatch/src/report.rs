@@ -13,7 +13,7 @@ use klatch_report::{
 };
 use klatch_study::compare::{Terms, compare};
 
-use crate::output::{print, print_line};
+use crate::output::{print, print_as_is, print_line};
 
 /// Write a report of results: a page, Markdown, CSV or JSON
 ///
@@ -52,6 +52,7 @@ impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let text = render(&self.report()?, self.format)?;
         match self.output() {
+            None if self.format == Format::Html => print_as_is(&text),
             None => print(text),
             Some(path) => {
                 save_text(&text, &path)?;

@@ -9,9 +9,10 @@ use std::sync::mpsc::channel;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use klatch_instruments::{
-    Kernel, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, read_perf_script, replay, summary,
+    Kernel, PerfScript, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, read_perf_script, replay, summary,
     write_perfetto,
 };
+use klatch_record::printable_line;
 
 use crate::crowd::seconds;
 use crate::output::{print, print_error, print_line};
@@ -81,9 +82,13 @@ impl Trace {
                 read.map_err(|error| anyhow!("cannot read {}: {error}", text.display()))?;
                 // Names of tasks are bytes.
                 let script = String::from_utf8_lossy(&bytes);
-                let trace =
+                let PerfScript { trace, left_out } =
                     read_perf_script(&script).map_err(|error| anyhow!("{}: {error}", text.display()))?;
                 create(&file, |out| trace.write(out))?;
+                print_line(format_args!("{} events", trace.events.len()));
+                for (event, count) in left_out {
+                    print_line(format_args!("left out: {count} {event}, for which a trace has no place"));
+                }
             }
             Action::Show { file } => {
                 let trace = read(&file)?;
@@ -91,7 +96,10 @@ impl Trace {
                 let mut out = BufWriter::new(std::io::stdout().lock());
                 let mut events = trace.events.iter();
                 // A closed pipe is no error: `klatch trace show | head`.
-                let _ = events.try_for_each(|event| writeln!(out, "{}", event_line(&trace, event, start_ns)));
+                // Programs choose the names of their threads.
+                let _ = events.try_for_each(|event| {
+                    writeln!(out, "{}", printable_line(&event_line(&trace, event, start_ns)))
+                });
             }
             Action::Summary { file } => print(summary(&read(&file)?)),
             Action::Export { file, perfetto, replay: to_replay } => {
@@ -100,7 +108,14 @@ impl Trace {
                     create(&to, |out| write_perfetto(&trace, out))?;
                 }
                 if let Some(to) = to_replay {
-                    create(&to, |out| Ok(serde_json::to_writer(out, &replay(&trace))?))?;
+                    let replay = replay(&trace);
+                    anyhow::ensure!(
+                        replay.wake_ups() > 0,
+                        "{}: no task is woken in it, and wake-ups are what a replay counts; record again with \
+                         `klatch trace record` or `perf sched record`",
+                        file.display()
+                    );
+                    create(&to, |out| Ok(serde_json::to_writer(out, &replay)?))?;
                 }
             }
         }

@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use klatch_host::privileges::{
     PrivateFolder, Program, cache_path, check_manifest, invoker, programs_run_as_root,
 };
-use klatch_record::{Runtime, error_chain};
+use klatch_record::{Runtime, error_chain, printable_line};
 use thiserror::Error;
 
 use crate::argument_files::with_argument_files;
@@ -237,8 +237,8 @@ fn own_words(output: &std::process::Output) -> String {
     const LENGTH_MAX: usize = 300;
     let text = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let said: String =
-        lines.join("; ").chars().filter(|letter| !letter.is_control()).take(LENGTH_MAX).collect();
+    let said: String = lines.join("; ").chars().take(LENGTH_MAX).collect();
+    let said = printable_line(&said);
     match said.is_empty() {
         true => format!("it prints no version and ends with {}", output.status),
         false => format!("it says: {said}"),
@@ -370,7 +370,7 @@ fn version_in(name: &OsStr) -> Vec<u64> {
 
 /// The other runtimes can still be measured.
 fn warn(reason: &str) {
-    let _ = writeln!(std::io::stderr(), "klatch: {reason}");
+    let _ = writeln!(std::io::stderr(), "klatch: {}", printable_line(reason));
 }
 
 #[cfg(test)]
@@ -406,7 +406,8 @@ mod tests {
         let script = "#!/bin/sh\necho 'Error: Could not create the Java Virtual Machine.' >&2\necho '\u{1b}[1m Unrecognized option' >&2\nexit 1\n";
         klatch_testing::write_program(&broken, script);
         let error = Java::find(Some(&broken), 17).unwrap_err().to_string();
-        let said = "it says: Error: Could not create the Java Virtual Machine.; [1m Unrecognized option";
+        let said =
+            "it says: Error: Could not create the Java Virtual Machine.; \\u001b[1m Unrecognized option";
         assert!(error.contains(said), "{error}");
     }
 

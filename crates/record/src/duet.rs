@@ -133,10 +133,10 @@ pub struct Slice {
     pub server_cpu_s: Option<f64>,
     /// CPU time of the crowds, s; `null` for crowds on other machines.
     pub crowd_cpu_s: Option<f64>,
-    /// Median of the latencies, µs.
-    pub latency_p50_us: f64,
-    /// 99th percentile of the latency, µs.
-    pub latency_p99_us: f64,
+    /// Median of the latencies, µs; `null` if nothing was delivered.
+    pub latency_p50_us: Option<f64>,
+    /// 99th percentile of the latency, µs; `null` if nothing was delivered.
+    pub latency_p99_us: Option<f64>,
     /// From the last delivery until server and crowd were idle, ms; their CPU time until then counts.
     pub end_margin_ms: f64,
 }

@@ -23,6 +23,7 @@ mod operations;
 mod orders;
 mod packed;
 mod part;
+mod printable;
 mod protocol;
 mod record;
 mod replay;
@@ -72,6 +73,7 @@ pub use observation::{
 pub use operations::{OperationKindScore, Operations, PartyCounts};
 pub use orders::{OrdersCounts, OrdersLimit, OrdersScore, OrdersShare};
 pub use part::Part;
+pub use printable::{printable, printable_line};
 pub use protocol::ProtocolName;
 pub use record::{
     Build, Checks, Class, CrowdInfo, CrowdProgram, Platform, Record, Role, Runtime, SCHEMA_NAME, Score,

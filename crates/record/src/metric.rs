@@ -46,8 +46,10 @@ pub const METRICS: [Metric; 23] = [
     }),
     metric("server_cpu_us_per_message", |record| server(record, |usage| usage.cpu_us_per_message)),
     metric("server_system_us_per_message", |record| server(record, |usage| usage.system_us_per_message)),
-    metric("server_switches_per_message", |record| server(record, |usage| usage.switches_per_message)),
-    metric("server_memory_peak_bytes", |record| server(record, |usage| usage.memory_peak_bytes as f64)),
+    metric("server_switches_per_message", |record| record.usage.server.as_ref()?.switches_per_message),
+    metric("server_memory_peak_bytes", |record| {
+        Some(record.usage.server.as_ref()?.memory_peak_bytes? as f64)
+    }),
     metric("crowd_cpu_us_per_message", |record| Some(record.usage.crowd.as_ref()?.cpu_us_per_message)),
     metric("latency_p50_us", |record| latency(record, |latency| latency.p50_us)),
     metric("latency_p90_us", |record| latency(record, |latency| latency.p90_us)),

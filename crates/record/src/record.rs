@@ -258,7 +258,7 @@ pub struct Score {
     pub messages_per_s: f64,
     /// CPU time of server and crowd per message, µs; `null` unless both were measured.
     pub cpu_us_per_message: Option<f64>,
-    /// Context switches of server and crowd per message; `null` unless both were measured.
+    /// Context switches of server and crowd per message; `null` unless both were counted.
     pub switches_per_message: Option<f64>,
     /// CPUs that server and crowd together had on average; `null` unless both were measured.
     pub cores_obtained: Option<f64>,
@@ -286,7 +286,7 @@ impl Score {
             elapsed_s,
             messages_per_s: per_elapsed(total as f64),
             cpu_us_per_message: sum(|usage| usage.cpu_us_per_message),
-            switches_per_message: sum(|usage| usage.switches_per_message),
+            switches_per_message: usage.known_sum(workload, |usage| usage.switches_per_message),
             cores_obtained: sum(|usage| usage.cpu_s).map(per_elapsed),
             join_s,
         }
@@ -356,9 +356,17 @@ pub struct UsageOfBoth {
 impl UsageOfBoth {
     /// A quantity of both sides and the database together; `None` unless both were measured. Without a server in the workload there is one side.
     pub fn sum(&self, workload: WorkloadKind, of: impl Fn(&Usage) -> f64) -> Option<f64> {
-        let server = of(self.server.as_ref()?);
-        let crowd = if workload.has_server() { of(self.crowd.as_ref()?) } else { 0.0 };
-        let database = self.database.as_ref().map_or(0.0, of);
+        self.known_sum(workload, |usage| Some(of(usage)))
+    }
+
+    /// The same of a quantity that is not known of every process; then the sum is `None`.
+    pub fn known_sum(&self, workload: WorkloadKind, of: impl Fn(&Usage) -> Option<f64>) -> Option<f64> {
+        let server = of(self.server.as_ref()?)?;
+        let crowd = if workload.has_server() { of(self.crowd.as_ref()?)? } else { 0.0 };
+        let database = match &self.database {
+            Some(database) => of(database)?,
+            None => 0.0,
+        };
         Some(server + crowd + database)
     }
 }

@@ -41,6 +41,13 @@ pub enum ReplayStep {
 }
 
 impl Replay {
+    /// Wake-ups by its tasks and from outside.
+    pub fn wake_ups(&self) -> u64 {
+        let steps = self.tasks.iter().flat_map(|task| &task.steps);
+        let by_tasks = steps.filter(|step| matches!(step, ReplayStep::Wake(_))).count();
+        by_tasks as u64 + self.outside.len() as u64
+    }
+
     /// The measured wait that this share of all wake-ups did not exceed, µs; `None` if nothing was woken.
     pub fn wait_us(&self, share: f64) -> Option<f64> {
         let last = self.waits_ns.len().checked_sub(1)?;

@@ -122,11 +122,11 @@ pub fn usage(cpu_s: f64) -> Usage {
         cpu_us_per_message: cpu_s * 1e6 / 400_000.0,
         user_us_per_message: cpu_s * 1e6 / 400_000.0,
         system_us_per_message: 0.0,
-        switches_voluntary: 0,
-        switches_involuntary: 0,
-        switches_per_message: 0.0,
+        switches_voluntary: Some(0),
+        switches_involuntary: Some(0),
+        switches_per_message: Some(0.0),
         threads: 1,
-        memory_peak_bytes: 1,
+        memory_peak_bytes: Some(1),
         gc_s: None,
     }
 }

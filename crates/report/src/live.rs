@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Stdout, stdout};
 use std::time::{Duration, Instant};
 
-use klatch_record::{CrowdEvent, Latency, Record, Role, Status};
+use klatch_record::{CrowdEvent, Latency, Record, Role, Status, printable_line};
 use klatch_stats::mean_interval;
 use ratatui::Frame;
 use ratatui::Terminal;
@@ -135,7 +135,7 @@ impl State {
     fn new(name: &str, cells: impl Iterator<Item = String>) -> State {
         let cell = |id| CellState { id, values: Vec::new(), status: String::new() };
         State {
-            name: name.to_owned(),
+            name: printable_line(name).into_owned(),
             began: Instant::now(),
             cells: cells.map(cell).collect(),
             current: 0,
@@ -246,7 +246,7 @@ impl State {
         let left = self
             .left
             .map_or_else(String::new, |left| format!(", at least {} left", duration(left.as_secs_f64())));
-        let current = self.cells.get(self.current).map_or("", |cell| cell.id.as_str());
+        let current = self.cells.get(self.current).map_or("".into(), |cell| printable_line(&cell.id));
         let bold = Style::new().add_modifier(Modifier::BOLD);
         let lines = vec![
             Line::styled(format!("{}: {current}", self.name), bold),
@@ -282,12 +282,12 @@ impl State {
             let mark = if place == self.current { "▸" } else { " " };
             Row::new([
                 mark.to_owned(),
-                cell.id.clone(),
+                printable_line(&cell.id).into_owned(),
                 cell.values.len().to_string(),
                 mean,
                 width,
                 spark(&cell.values),
-                cell.status.clone(),
+                printable_line(&cell.status).into_owned(),
             ])
         };
         let longest = self.cells.iter().map(|cell| cell.id.chars().count()).max().unwrap_or(0);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
-use klatch_record::{CrowdEvent, WorkloadKind};
+use klatch_record::{CrowdEvent, WorkloadKind, printable_line};
 
 use crate::number::grouped;
 
@@ -32,6 +32,8 @@ pub struct Progress {
 impl Progress {
     /// A display for the run called `name`.
     pub fn new(name: String, workload: WorkloadKind) -> Progress {
+        // A study's file has names of its own.
+        let name = printable_line(&name).into_owned();
         let bar = (std::io::stderr().is_terminal() && can_move_cursor(std::env::var_os("TERM"))).then(|| {
             let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} % {speed} {eta}");
             let speed = |state: &ProgressState, text: &mut dyn std::fmt::Write| {

@@ -7,12 +7,12 @@ use klatch_record::{Record, Usage, UsageOfBoth};
 use crate::number::{grouped, megabytes, three_digits};
 
 /// One line of the usage table: name, value of one side, formatter.
-type UsageRow = (&'static str, fn(&Usage) -> f64, fn(f64) -> String);
+type UsageRow = (&'static str, fn(&Usage) -> Option<f64>, fn(f64) -> String);
 
 const USAGE_ROWS: [UsageRow; 4] = [
-    ("CPU µs per message", |usage| usage.cpu_us_per_message, three_digits),
-    ("  user", |usage| usage.user_us_per_message, three_digits),
-    ("  system", |usage| usage.system_us_per_message, three_digits),
+    ("CPU µs per message", |usage| Some(usage.cpu_us_per_message), three_digits),
+    ("  user", |usage| Some(usage.user_us_per_message), three_digits),
+    ("  system", |usage| Some(usage.system_us_per_message), three_digits),
     ("switches per message", |usage| usage.switches_per_message, three_digits),
 ];
 
@@ -28,15 +28,15 @@ pub(crate) fn usage(record: &Record) -> String {
     // An operation is two messages: a request and its reply.
     let messages = if record.operations.is_some() { 2.0 } else { 1.0 };
     for (name, of, show) in USAGE_ROWS {
-        let of = |usage: &Usage| of(usage) * messages;
+        let of = |usage: &Usage| Some(of(usage)? * messages);
         let name = name.replace("message", record.unit());
-        let side = |usage: Option<&Usage>| usage.map_or_else(absent, |usage| show(of(usage)));
-        let both = record.usage.sum(record.workload.kind(), of).map_or_else(absent, show);
-        let third = third(database.map(|usage| show(of(usage))));
+        let side = |usage: Option<&Usage>| usage.and_then(of).map_or_else(absent, show);
+        let both = record.usage.known_sum(record.workload.kind(), of).map_or_else(absent, show);
+        let third = third(database.map(|usage| of(usage).map_or_else(absent, show)));
         let _ = writeln!(text, "{name:<24}{:>11}{:>11}{third}{both:>11}", side(server), side(crowd));
     }
     let side = |of: fn(&Usage) -> String, usage: Option<&Usage>| usage.map_or_else(absent, of);
-    let memory = |usage: &Usage| megabytes(usage.memory_peak_bytes);
+    let memory = |usage: &Usage| usage.memory_peak_bytes.map_or_else(|| "–".to_owned(), megabytes);
     let threads = |usage: &Usage| grouped(usage.threads);
     let of_database = third(database.map(memory));
     let _ = writeln!(

@@ -319,11 +319,11 @@ impl Control {
         let quota = span.as_ref().and_then(|(before, after)| before.quota.zip(after.quota));
         let throttled_s = quota.map(|(before, after)| after.throttled_s_since(&before));
         let machine = span.and_then(|(before, after)| before.machine.zip(after.machine));
-        let steal_share = machine.map(|(before, after)| after.steal_share_since(&before));
+        let steal_share = machine.and_then(|(before, after)| after.steal_share_since(&before));
         let local = self.running.iter().zip(&outputs).filter(|(crowd, _)| crowd.is_local());
         let crowds_s: f64 =
             local.filter_map(|(_, output)| output.usage.as_ref()).map(|usage| usage.cpu_s).sum();
-        let others_share = machine.zip(server.as_ref()).map(|((before, after), server)| {
+        let others_share = machine.zip(server.as_ref()).and_then(|((before, after), server)| {
             let database_s = database.as_ref().map_or(0.0, |database| database.cpu_s);
             after.others_share_since(&before, server.cpu_s + database_s + crowds_s)
         });

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use klatch_record::{Role, create_folder, sync_folder};
+use klatch_record::{Role, create_folder, printable_line, sync_folder};
 
 /// Free space that is required before anything starts; a record has a few hundred kB at most.
 const ROOM_NEEDED_BYTES: usize = 512 * 1024;
@@ -35,7 +35,11 @@ pub fn point_latest_at(folder: &Path) {
     let Some(out) = folder.parent() else { return };
     if let Err(error) = link_latest(out, folder).and_then(|()| sync_folder(out)) {
         let link = out.join("latest");
-        let _ = writeln!(std::io::stderr(), "klatch: cannot link {} to the results: {error}", link.display());
+        let _ = writeln!(
+            std::io::stderr(),
+            "klatch: cannot link {} to the results: {error}",
+            printable_line(&link.display().to_string())
+        );
     }
 }
 

@@ -18,14 +18,14 @@ impl JoiningCost {
         after: &[Option<Snapshot>],
         crowds: &[Option<Snapshot>],
     ) -> JoiningCost {
-        let growth = |of: fn(&Snapshot) -> f64| -> Option<f64> {
+        let growth = |of: fn(&Snapshot) -> Option<f64>| -> Option<f64> {
             let spans = before.iter().zip(after);
-            let each = spans.map(|(before, after)| Some(of(after.as_ref()?) - of(before.as_ref()?)));
+            let each = spans.map(|(before, after)| Some(of(after.as_ref()?)? - of(before.as_ref()?)?));
             (!before.is_empty()).then(|| each.sum()).flatten()
         };
         JoiningCost {
-            server_cpu_s: growth(Snapshot::cpu_s),
-            server_memory_bytes: growth(|snapshot| snapshot.memory_bytes() as f64),
+            server_cpu_s: growth(|snapshot| Some(snapshot.cpu_s())),
+            server_memory_bytes: growth(|snapshot| Some(snapshot.memory_bytes()? as f64)),
             crowd_cpu_s: crowds.iter().map(|crowd| crowd.as_ref().map(Snapshot::cpu_s)).sum(),
         }
     }

@@ -2,10 +2,11 @@
 
 use klatch_record::lab::{CostAtLength, SchedulerCounts, StatValue};
 use libbpf_rs::query::MapInfoIter;
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use libbpf_rs::{MapCore, MapHandle};
 
 use crate::catalog::{Scheduler, Stat, all};
 use crate::error::SchedulerError;
+use crate::per_cpu::per_cpu_numbers;
 use crate::state::sched_ext_state;
 
 /// Rows of the cost table, as `LENGTHS` of klatch.bpf.h.
@@ -41,7 +42,7 @@ pub(crate) fn read_counters(
     costs: &dyn MapCore,
 ) -> Result<SchedulerCounts, SchedulerError> {
     let value = |(index, stat): (usize, Stat)| {
-        let by_cpu = per_cpu_values(stats, index as u32)?;
+        let by_cpu = per_cpu_numbers(stats, index as u32).map_err(SchedulerError::Unreadable)?;
         let value = by_cpu.iter().map(|of_cpu| of_cpu[0]).sum();
         Ok(StatValue { name: stat.name, what: stat.what, value })
     };
@@ -50,7 +51,8 @@ pub(crate) fn read_counters(
     let mut rows = Vec::new();
     for length in 0..LENGTHS {
         let mut row = CostAtLength { length, decisions: 0, ns: 0, ns_min: u64::MAX, ns_max: 0 };
-        for of_cpu in per_cpu_values(costs, length)?.iter().filter(|of_cpu| of_cpu[0] > 0) {
+        let by_cpu = per_cpu_numbers(costs, length).map_err(SchedulerError::Unreadable)?;
+        for of_cpu in by_cpu.iter().filter(|of_cpu| of_cpu[0] > 0) {
             row.decisions += of_cpu[0];
             row.ns += of_cpu[1];
             row.ns_min = row.ns_min.min(of_cpu[2]);
@@ -61,13 +63,4 @@ pub(crate) fn read_counters(
         }
     }
     Ok(SchedulerCounts { stats, costs: rows })
-}
-
-/// The 64-bit words of a map's value, one list for each CPU.
-fn per_cpu_values(map: &dyn MapCore, key: u32) -> Result<Vec<Vec<u64>>, SchedulerError> {
-    let values = map.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY).map_err(SchedulerError::Unreadable)?;
-    let numbers = |bytes: &Vec<u8>| -> Vec<u64> {
-        bytes.as_chunks().0.iter().map(|eight| u64::from_ne_bytes(*eight)).collect()
-    };
-    Ok(values.unwrap_or_default().iter().map(numbers).collect())
 }

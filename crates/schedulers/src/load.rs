@@ -9,6 +9,7 @@ use crate::catalog::{KNOB_BYTES, KNOB_VALUE, Scheduler};
 use crate::counters::read_counters;
 use crate::error::SchedulerError;
 use crate::libbpf_log;
+use crate::per_cpu::possible_cpus;
 use crate::state::{SchedExtState, exit_kind, sched_ext_state};
 
 /// A loaded scheduler; unloaded on drop.
@@ -32,7 +33,6 @@ impl Loaded {
     ) -> Result<Loaded, SchedulerError> {
         let values = knob_values(scheduler, settings)?;
         check_free(sched_ext_state())?;
-        check_cpus(scheduler, libbpf_rs::num_possible_cpus().unwrap_or_default())?;
         libbpf_log::start();
         let refused = |source: libbpf_rs::Error| match source.kind() {
             ErrorKind::PermissionDenied => SchedulerError::NotRoot,
@@ -43,6 +43,7 @@ impl Loaded {
                 log => SchedulerError::Refused { name: scheduler.name, source, log },
             },
         };
+        check_cpus(scheduler, possible_cpus().map_err(refused)?)?;
         let mut open = ObjectBuilder::default().open_memory(scheduler.object).map_err(refused)?;
         for mut map in open.maps_mut() {
             if map.name() == OsStr::new(".rodata.knobs")

@@ -13,7 +13,7 @@ const BPF: u32 = 39;
 pub enum Need {
     /// The effective user is root.
     Root,
-    /// Permission to load BPF programs, and a kernel that describes its types (BTF).
+    /// Permission to load BPF programs, a kernel that describes its types (BTF), and the process ids of that kernel.
     Bpf,
     /// Network namespaces made by root, as machines with addresses of their own.
     NetworkNamespaces,
@@ -38,7 +38,9 @@ impl Need {
     pub fn is_met(self) -> bool {
         match self {
             Need::Root => is_root(),
-            Need::Bpf => Path::new("/sys/kernel/btf/vmlinux").exists() && may_load_bpf(),
+            Need::Bpf => {
+                Path::new("/sys/kernel/btf/vmlinux").exists() && may_load_bpf() && has_ids_of_kernel()
+            }
             Need::NetworkNamespaces => is_root() && works("unshare", &["--net", "true"]),
             Need::UserNamespaces => works("unshare", &["--map-root-user", "--net", "true"]),
             Need::Qemu => on_search_path("qemu-system-x86_64"),
@@ -53,7 +55,9 @@ impl Need {
     pub(crate) fn description(self) -> &'static str {
         match self {
             Need::Root => "root",
-            Need::Bpf => "BPF: root, or CAP_BPF and CAP_PERFMON, and /sys/kernel/btf/vmlinux",
+            Need::Bpf => {
+                "BPF: root, or CAP_BPF and CAP_PERFMON, /sys/kernel/btf/vmlinux, and the first PID namespace"
+            }
             Need::NetworkNamespaces => "root and network namespaces",
             Need::UserNamespaces => "user and network namespaces",
             Need::Qemu => "qemu-system-x86_64",
@@ -100,6 +104,11 @@ fn may_load_bpf() -> bool {
     let effective = effective.and_then(|set| u64::from_str_radix(set.trim(), 16).ok()).unwrap_or(0);
     let has = |capability: u32| effective & 1 << capability != 0;
     has(SYS_ADMIN) || has(BPF) && has(PERFMON)
+}
+
+/// Whether this is the first PID namespace. In others BPF programs see other process ids.
+fn has_ids_of_kernel() -> bool {
+    std::fs::read_link("/proc/self/ns/pid").is_ok_and(|namespace| namespace.as_os_str() == "pid:[4026531836]")
 }
 
 fn works(program: &str, arguments: &[&str]) -> bool {

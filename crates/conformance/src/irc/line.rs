@@ -54,15 +54,10 @@ impl Line {
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 100;
-        // Readable text stays as it is; control characters are escaped.
         let text = String::from_utf8_lossy(&self.0);
-        let shown = text.chars().take(SHOWN).flat_map(|character| {
-            let control = character.is_control();
-            let escaped = control.then(|| character.escape_default()).into_iter().flatten();
-            escaped.chain((!control).then_some(character))
-        });
+        let shown: String = text.chars().take(SHOWN).collect();
         let end = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
-        write!(f, "`{}{end}`", shown.collect::<String>())
+        write!(f, "`{}{end}`", klatch_record::printable_line(&shown))
     }
 }
 

@@ -27,7 +27,7 @@ pub fn environment(variables: BTreeMap<String, String>) -> Environment {
         cpu_quota: CpuQuota::read().map(|quota| quota.cpus()),
         memory_bytes: field("/proc/meminfo", "MemTotal:").map(|kib| kib * 1024),
         load_1min: load_1min(),
-        steal_share_since_boot: MachineTime::read().map(|time| time.steal_share()),
+        steal_share_since_boot: MachineTime::read().and_then(|time| time.steal_share()),
         steal_share_in_run: None,
         others_share_in_run: None,
         throttled_in_run_s: None,
@@ -70,7 +70,15 @@ fn limits() -> Limits {
 }
 
 fn load_1min() -> Option<f64> {
-    std::fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().next()?.parse().ok()
+    load_of(&std::fs::read_to_string("/proc/loadavg").ok()?)
+}
+
+/// The first load average in the text of `/proc/loadavg`. A machine without tasks, such as gVisor's, has none: this process is one.
+fn load_of(text: &str) -> Option<f64> {
+    let mut words = text.split_ascii_whitespace();
+    let load = words.next()?.parse().ok()?;
+    let (_, tasks) = words.nth(2)?.split_once('/')?;
+    (tasks.parse::<u64>().ok()? > 0).then_some(load)
 }
 
 fn distribution() -> Option<String> {
@@ -95,6 +103,12 @@ mod tests {
         }
         assert_eq!(named("\"Caf\\\"e\"").as_deref(), Some("Caf\"e"));
         assert_eq!(named(""), None);
+    }
+
+    #[test]
+    fn a_machine_without_tasks_has_no_load() {
+        assert_eq!(load_of("0.42 0.33 0.24 2/311 4242\n"), Some(0.42));
+        assert_eq!(load_of("0.00 0.00 0.00 0/0 0\n"), None);
     }
 
     #[test]

@@ -1,16 +1,35 @@
-//! Time that a Java virtual machine paused for garbage collection, from the counters that it keeps for `jstat`.
+//! Time that a Java virtual machine stood still for garbage collection, from the counters that it keeps for `jstat`.
 
 use crate::machine::jvm_counters::{JvmCounters, counter_file};
 
-/// Time that process `pid` paused for garbage collection since its start, in seconds; `None` if it is no JVM with counters.
-pub(crate) fn gc_s(pid: u32) -> Option<f64> {
-    gc_of(&JvmCounters::read(&counter_file(pid)?)?)
+/// Times of a JVM since its start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GcTime {
+    /// Time of all its collectors, s. Shenandoah adds the time in which it works beside the program.
+    collectors_s: f64,
+    /// Time in which all threads were stopped, for whatever reason, s.
+    stopped_s: f64,
 }
 
-/// Sum over all collectors; `None` if the counters lack the frequency of the clock.
-fn gc_of(counters: &JvmCounters) -> Option<f64> {
-    let ticks = counters.sum("sun.gc.collector.", ".time");
-    (counters.number("sun.os.hrt.frequency") > 0).then(|| counters.seconds(ticks))
+impl GcTime {
+    /// Times of process `pid`; `None` if it is no JVM with counters.
+    pub(crate) fn of_process(pid: u32) -> Option<GcTime> {
+        GcTime::new(&JvmCounters::read(&counter_file(pid)?)?)
+    }
+
+    /// Times by these counters; `None` if they lack the frequency of the clock.
+    pub fn new(counters: &JvmCounters) -> Option<GcTime> {
+        (counters.number("sun.os.hrt.frequency") > 0).then(|| GcTime {
+            collectors_s: counters.seconds(counters.sum("sun.gc.collector.", ".time")),
+            stopped_s: counters.seconds(counters.number("sun.rt.safepointTime")),
+        })
+    }
+
+    /// Time since `earlier` in which the JVM stood still for its collectors, s. A collector that counts its work beside the program
+    /// cannot have stopped it for longer than it stood still at all.
+    pub fn paused_s_since(&self, earlier: &GcTime) -> f64 {
+        (self.collectors_s - earlier.collectors_s).min(self.stopped_s - earlier.stopped_s).max(0.0)
+    }
 }
 
 #[cfg(test)]
@@ -38,10 +57,12 @@ mod tests {
             ("sun.gc.collector.0.time", 1_500),
             ("sun.gc.collector.0.invocations", 7),
             ("sun.os.hrt.frequency", 1_000),
-            ("sun.gc.collector.1.time", 500),
+            ("sun.gc.collector.2.time", 500),
+            ("sun.rt.safepointTime", 2_500),
         ]);
-        let parse = |bytes: &[u8]| gc_of(&JvmCounters::parse(bytes)?);
-        assert_eq!(parse(&file), Some(2.0));
+        let parse = |bytes: &[u8]| GcTime::new(&JvmCounters::parse(bytes)?);
+        let time = parse(&file).unwrap();
+        assert_eq!(time, GcTime { collectors_s: 2.0, stopped_s: 2.5 });
         for length in 0..file.len() {
             assert_eq!(parse(&file[..length]), None, "cut at {length}");
         }
@@ -50,8 +71,16 @@ mod tests {
     }
 
     #[test]
+    fn work_beside_the_program_is_no_pause() {
+        let at = |collectors_s, stopped_s| GcTime { collectors_s, stopped_s };
+        // Shenandoah, then a collector that stops the program, with other stops.
+        assert_eq!(at(9.0, 1.5).paused_s_since(&at(1.0, 1.25)), 0.25);
+        assert_eq!(at(1.5, 9.0).paused_s_since(&at(1.0, 1.0)), 0.5);
+    }
+
+    #[test]
     fn a_native_process_has_no_gc_time() {
-        assert_eq!(gc_s(std::process::id()), None);
+        assert_eq!(GcTime::of_process(std::process::id()), None);
     }
 
     #[test]
@@ -60,6 +89,6 @@ mod tests {
         let folder = tempfile::Builder::new().prefix("hsperfdata_").tempdir_in("/tmp").unwrap();
         let counters = file(&[("sun.gc.collector.0.time", 1_500), ("sun.os.hrt.frequency", 1_000)]);
         std::fs::write(folder.path().join(std::process::id().to_string()), counters).unwrap();
-        assert_eq!(gc_s(std::process::id()), None);
+        assert_eq!(GcTime::of_process(std::process::id()), None);
     }
 }

@@ -21,28 +21,43 @@ pub struct JvmCounters {
     texts: BTreeMap<String, String>,
 }
 
+/// The end of the path of HotSpot's library.
+const LIBRARY: &str = "/libjvm.so";
+
 /// Largest counter file that is read, in bytes. HotSpot makes it 32 KiB by default.
 const FILE_BYTES_MAX: usize = 1 << 20;
 
 /// The counter file of process `pid`; `None` if it is no JVM, or runs with `-XX:-UsePerfData`.
 ///
-/// Any user can make files of such names in `/tmp`. This one is a plain file of the owner of the process, in a folder that only
-/// that user can write, in the process's own view of the file system.
+/// Any user can make files of such names in `/tmp`, and a JVM that was killed leaves its own. This one is a plain file of the owner
+/// of the process, in a folder that only that user can write, in the process's own view of the file system, and the process has it
+/// in its memory.
 pub fn counter_file(pid: u32) -> Option<File> {
-    if !maps_jvm(pid) {
-        return None;
-    }
     let process = ProcessIdentity::of(pid)?;
     // HotSpot names the folder after the owner of the process, and the file after the id that the process itself sees.
-    let folder = process.temporary_folder().join(format!("hsperfdata_{}", user_name(process.owner)?));
-    open_plain_in(&folder, &process.own_pid.to_string(), process.owner).ok()
+    let (folder, name) = (format!("hsperfdata_{}", user_name(process.owner)?), process.own_pid.to_string());
+    if !maps_all(pid, &[LIBRARY, &format!("/{folder}/{name}")]) {
+        return None;
+    }
+    open_plain_in(&process.temporary_folder().join(folder), &name, process.owner).ok()
 }
 
 /// Whether the process has the library of HotSpot in its memory.
 pub(crate) fn maps_jvm(pid: u32) -> bool {
+    maps_all(pid, &[LIBRARY])
+}
+
+/// Whether the process has files with these endings in its memory. That of a file that was removed has another ending.
+fn maps_all(pid: u32, endings: &[&str]) -> bool {
     let Ok(maps) = File::open(format!("/proc/{pid}/maps")) else { return false };
-    let mut lines = BufReader::new(maps).split(b'\n').map_while(Result::ok);
-    lines.any(|line| line.ends_with(b"/libjvm.so"))
+    let mut missing = endings.to_vec();
+    for line in BufReader::new(maps).split(b'\n').map_while(Result::ok) {
+        missing.retain(|ending| !line.ends_with(ending.as_bytes()));
+        if missing.is_empty() {
+            return true;
+        }
+    }
+    false
 }
 
 /// The content of a counter file; `None` if it cannot be read.
@@ -61,6 +76,8 @@ struct Entry {
     vector: usize,
     /// Offset of the value in the file, in bytes.
     data_at: usize,
+    /// Offset of the end of the entry, after the value.
+    end: usize,
 }
 
 /// The entries of a counter file; `None` if it is something else, or the JVM has not yet finished it.
@@ -74,9 +91,14 @@ fn entries(bytes: &[u8]) -> Option<Vec<Entry>> {
     let mut entries = Vec::new();
     for _ in 0..count {
         let (length, name_at, vector, data_at) = (word(at)?, word(at + 4)?, word(at + 8)?, word(at + 16)?);
+        // Name and value lie in their entry. If entries could overlap, their texts together could be far longer than the file.
+        if data_at >= length {
+            return None;
+        }
+        let end = at + length;
         let name = text(bytes.get(at + name_at..at + data_at)?);
-        entries.push(Entry { name, kind: *bytes.get(at + 12)?, vector, data_at: at + data_at });
-        at += length.max(1);
+        entries.push(Entry { name, kind: *bytes.get(at + 12)?, vector, data_at: at + data_at, end });
+        at = end;
     }
     Some(entries)
 }
@@ -98,8 +120,8 @@ impl JvmCounters {
     /// Parses a counter file; `None` if the bytes are something else, or the JVM has not yet finished it.
     pub fn parse(bytes: &[u8]) -> Option<JvmCounters> {
         let mut counters = JvmCounters::default();
-        for Entry { name, kind, vector, data_at } in entries(bytes)? {
-            let data = bytes.get(data_at..)?;
+        for Entry { name, kind, vector, data_at, end } in entries(bytes)? {
+            let data = bytes.get(data_at..end)?;
             match (kind, vector) {
                 (b'J', 0) => {
                     counters.numbers.insert(name, i64::from_le_bytes(*data.first_chunk()?));
@@ -111,6 +133,13 @@ impl JvmCounters {
             }
         }
         Some(counters)
+    }
+
+    /// The collectors by their ordinals, with their names. The ordinals have gaps: those of ZGC are 0 and 2, or only 2.
+    pub fn collectors(&self) -> impl Iterator<Item = (u32, &str)> {
+        let ordinal =
+            |name: &str| name.strip_prefix("sun.gc.collector.")?.strip_suffix(".name")?.parse().ok();
+        self.texts.iter().filter_map(move |(name, text)| Some((ordinal(name)?, text.as_str())))
     }
 
     /// The number `name`; 0 if there is none, and for negative values.
@@ -188,5 +217,19 @@ pub(crate) mod tests {
         }
         let not_ready = [&file()[..7], &[0], &file()[8..]].concat();
         assert_eq!(JvmCounters::parse(&not_ready), None);
+        // The first entry begins again within itself.
+        let overlapping = [&file()[..32], &24_u32.to_le_bytes(), &file()[36..]].concat();
+        assert_eq!(JvmCounters::parse(&overlapping), None);
+        // The text of the last entry goes on after it.
+        let vector = 32 + 36 + 8;
+        let long = [&file()[..vector], &9_u32.to_le_bytes(), &file()[vector + 4..], &[b'x'; 9]].concat();
+        assert_eq!(JvmCounters::parse(&long), None);
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_a_limit() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4 << 30).unwrap();
+        assert_eq!(counter_bytes(&file).unwrap().len(), FILE_BYTES_MAX);
     }
 }

@@ -33,26 +33,28 @@ impl MachineTime {
         Some(MachineTime { all, steal, busy })
     }
 
-    /// Share of the CPU time since boot that the hypervisor gave to other guests, 0..=1.
-    pub fn steal_share(&self) -> f64 {
+    /// Share of the CPU time since boot that the hypervisor gave to other guests, 0..=1. `None` if no time is counted, as in gVisor,
+    /// whose file has zeros.
+    pub fn steal_share(&self) -> Option<f64> {
         share(self.steal, self.all)
     }
 
-    /// Share of the CPU time since `earlier` that the hypervisor gave to other guests, 0..=1.
-    pub fn steal_share_since(&self, earlier: &MachineTime) -> f64 {
+    /// Share of the CPU time since `earlier` that the hypervisor gave to other guests, 0..=1; `None` if no time was counted.
+    pub fn steal_share_since(&self, earlier: &MachineTime) -> Option<f64> {
         share(self.steal.saturating_sub(earlier.steal), self.all.saturating_sub(earlier.all))
     }
 
-    /// Share of the CPU time since `earlier` that other processes used, 0..=1; `own_cpu_s` seconds were the caller's.
-    pub fn others_share_since(&self, earlier: &MachineTime, own_cpu_s: f64) -> f64 {
+    /// Share of the CPU time since `earlier` that other processes used, 0..=1; `own_cpu_s` seconds were the caller's. `None` if no
+    /// time was counted.
+    pub fn others_share_since(&self, earlier: &MachineTime, own_cpu_s: f64) -> Option<f64> {
         let own_ticks = (own_cpu_s * clock_ticks_per_second() as f64) as u64;
         let busy = self.busy.saturating_sub(earlier.busy);
         share(busy.saturating_sub(own_ticks), self.all.saturating_sub(earlier.all))
     }
 }
 
-fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 #[cfg(test)]
@@ -63,12 +65,21 @@ mod tests {
     fn shares_are_of_the_time_between() {
         let early = MachineTime { all: 1_000, steal: 100, busy: 300 };
         let late = MachineTime { all: 1_200, steal: 150, busy: 400 };
-        assert_eq!(late.steal_share_since(&early), 0.25);
-        assert_eq!(early.steal_share(), 0.1);
-        assert_eq!(early.steal_share_since(&early), 0.0);
+        assert_eq!(late.steal_share_since(&early), Some(0.25));
+        assert_eq!(early.steal_share(), Some(0.1));
         let own_s = 60.0 / clock_ticks_per_second() as f64;
-        assert_eq!(late.others_share_since(&early, own_s), 0.2);
-        assert_eq!(late.others_share_since(&early, 10.0 * own_s), 0.0);
+        assert_eq!(late.others_share_since(&early, own_s), Some(0.2));
+        assert_eq!(late.others_share_since(&early, 10.0 * own_s), Some(0.0));
+    }
+
+    #[test]
+    fn a_file_that_does_not_move_has_no_shares() {
+        let of_gvisor = MachineTime::parse("cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n").unwrap();
+        let stuck = MachineTime { all: 1_000, steal: 100, busy: 300 };
+        for time in [of_gvisor, stuck] {
+            assert_eq!((time.steal_share_since(&time), time.others_share_since(&time, 0.0)), (None, None));
+        }
+        assert_eq!(of_gvisor.steal_share(), None);
     }
 
     #[test]
@@ -81,6 +92,6 @@ mod tests {
 
     #[test]
     fn this_machine_has_cpu_time() {
-        assert!(MachineTime::read().is_some_and(|time| time.all > 0 && time.steal_share() <= 1.0));
+        assert!(MachineTime::read().is_some_and(|time| time.all > 0 && time.steal_share() <= Some(1.0)));
     }
 }

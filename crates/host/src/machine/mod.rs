@@ -23,6 +23,7 @@ pub use cpu_frequency::CpuFrequency;
 pub use cpu_quota::{CpuQuota, allowed_cpus};
 pub use environment::{boot_id, environment, host_name, sched_ext};
 pub use file_system::{file_system, is_volatile};
+pub use gc::GcTime;
 pub use jvm_counters::{JvmCounters, counter_bytes, counter_file, counter_offset};
 pub use machine_time::MachineTime;
 pub use proc_files::{ProcessStat, ProcessStatus, thread_ids};

@@ -5,7 +5,7 @@ use rustix::param::clock_ticks_per_second;
 use thiserror::Error;
 
 use crate::machine::cpu_clock::{cpu_time_ns, own_switches};
-use crate::machine::gc::gc_s;
+use crate::machine::gc::GcTime;
 use crate::machine::proc_files::{ProcessStat, ProcessStatus, thread_ids};
 use crate::machine::process_tree::process_tree;
 
@@ -23,12 +23,13 @@ pub struct Snapshot {
     cpu_ns: u64,
     user_ticks: u64,
     system_ticks: u64,
-    switches_voluntary: u64,
-    switches_involuntary: u64,
+    /// `None`, as below, if the kernel does not tell.
+    switches_voluntary: Option<u64>,
+    switches_involuntary: Option<u64>,
     threads: u64,
-    memory_bytes: u64,
-    memory_peak_bytes: u64,
-    gc_s: Option<f64>,
+    memory_bytes: Option<u64>,
+    memory_peak_bytes: Option<u64>,
+    gc: Option<GcTime>,
 }
 
 impl Snapshot {
@@ -56,6 +57,7 @@ impl Snapshot {
     pub fn take_own() -> Result<Snapshot, SnapshotError> {
         let own = Snapshot::take(std::process::id())?;
         let Some((voluntary, involuntary)) = own_switches() else { return Ok(own) };
+        let (voluntary, involuntary) = (Some(voluntary), Some(involuntary));
         Ok(Snapshot { switches_voluntary: voluntary, switches_involuntary: involuntary, ..own })
     }
 
@@ -70,11 +72,12 @@ impl Snapshot {
         self.cpu_ns += other.cpu_ns;
         self.user_ticks += other.user_ticks;
         self.system_ticks += other.system_ticks;
-        self.switches_voluntary += other.switches_voluntary;
-        self.switches_involuntary += other.switches_involuntary;
+        let sum = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+        self.switches_voluntary = sum(self.switches_voluntary, other.switches_voluntary);
+        self.switches_involuntary = sum(self.switches_involuntary, other.switches_involuntary);
         self.threads += other.threads;
-        self.memory_bytes += other.memory_bytes;
-        self.memory_peak_bytes += other.memory_peak_bytes;
+        self.memory_bytes = sum(self.memory_bytes, other.memory_bytes);
+        self.memory_peak_bytes = sum(self.memory_peak_bytes, other.memory_peak_bytes);
     }
 
     /// Threads that were alive, of the process and its descendants.
@@ -87,8 +90,8 @@ impl Snapshot {
         self.cpu_ns as f64 / 1e9
     }
 
-    /// Resident memory of the process and its descendants, bytes.
-    pub fn memory_bytes(&self) -> u64 {
+    /// Resident memory of the process and its descendants, bytes; `None` if the kernel does not tell.
+    pub fn memory_bytes(&self) -> Option<u64> {
         self.memory_bytes
     }
 
@@ -101,8 +104,10 @@ impl Snapshot {
         let user_share =
             if user_ticks + system_ticks > 0.0 { user_ticks / (user_ticks + system_ticks) } else { 0.0 };
         let (user_s, system_s) = (cpu_s * user_share, cpu_s * (1.0 - user_share));
-        let switches_voluntary = self.switches_voluntary.saturating_sub(earlier.switches_voluntary);
-        let switches_involuntary = self.switches_involuntary.saturating_sub(earlier.switches_involuntary);
+        let since = |later: Option<u64>, earlier: Option<u64>| Some(later?.saturating_sub(earlier?));
+        let switches_voluntary = since(self.switches_voluntary, earlier.switches_voluntary);
+        let switches_involuntary = since(self.switches_involuntary, earlier.switches_involuntary);
+        let switches = switches_voluntary.zip(switches_involuntary);
         let each = |sum: f64| if messages == 0 { 0.0 } else { sum / messages as f64 };
         Usage {
             cpu_s,
@@ -113,28 +118,33 @@ impl Snapshot {
             system_us_per_message: each(system_s * 1e6),
             switches_voluntary,
             switches_involuntary,
-            switches_per_message: each((switches_voluntary + switches_involuntary) as f64),
+            switches_per_message: switches
+                .map(|(voluntary, involuntary)| each((voluntary + involuntary) as f64)),
             threads: self.threads,
             memory_peak_bytes: self.memory_peak_bytes,
-            gc_s: self.gc_s.zip(earlier.gc_s).map(|(later, earlier)| (later - earlier).max(0.0)),
+            gc_s: self.gc.zip(earlier.gc).map(|(later, earlier)| later.paused_s_since(&earlier)),
         }
     }
 }
 
 fn read(pid: u32) -> std::io::Result<Snapshot> {
     let stat = ProcessStat::read(pid)?;
-    let (mut voluntary, mut involuntary, mut threads) = (0, 0, 0);
+    let (mut voluntary, mut involuntary, mut threads) = (Some(0), Some(0), 0);
     for tid in thread_ids(pid)? {
         // A thread may end while the list is read.
         let Ok(status) = ProcessStatus::read_thread(pid, tid) else { continue };
-        voluntary += status.number("voluntary_ctxt_switches").unwrap_or(0);
-        involuntary += status.number("nonvoluntary_ctxt_switches").unwrap_or(0);
+        let add = |sum: Option<u64>, name: &str| Some(sum? + status.number(name)?);
+        voluntary = add(voluntary, "voluntary_ctxt_switches");
+        involuntary = add(involuntary, "nonvoluntary_ctxt_switches");
         threads += 1;
     }
     // What children used that have ended, as coarse as ticks.
     let (children_user, children_system) = (stat.children_user_ticks, stat.children_system_ticks);
     let tick_ns = 1_000_000_000 / clock_ticks_per_second().max(1);
     let status = ProcessStatus::read(pid)?;
+    // A process that has ended and is not waited for has no memory left.
+    let ended = status.text("State").is_some_and(|state| state.starts_with('Z')) && threads <= 1;
+    let bytes = |name: &str| status.number(name).or(ended.then_some(0)).map(|kib| kib * 1024);
     Ok(Snapshot {
         cpu_ns: (children_user + children_system) * tick_ns,
         user_ticks: stat.user_ticks + children_user,
@@ -142,9 +152,9 @@ fn read(pid: u32) -> std::io::Result<Snapshot> {
         switches_voluntary: voluntary,
         switches_involuntary: involuntary,
         threads,
-        memory_bytes: status.number("VmRSS").unwrap_or(0) * 1024,
-        memory_peak_bytes: status.number("VmHWM").unwrap_or(0) * 1024,
-        gc_s: gc_s(pid),
+        memory_bytes: bytes("VmRSS"),
+        memory_peak_bytes: bytes("VmHWM"),
+        gc: GcTime::of_process(pid),
     })
 }
 
@@ -177,7 +187,7 @@ mod tests {
         let naps = || (0..20).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(50)));
         std::thread::spawn(naps).join().unwrap();
         let usage = Snapshot::take_own().unwrap().since(&before, 1);
-        assert!(usage.switches_voluntary >= 20, "{usage:?}");
+        assert!(usage.switches_voluntary >= Some(20), "{usage:?}");
     }
 
     #[test]
@@ -194,8 +204,8 @@ mod tests {
         let usage = Snapshot::take(me).unwrap().since(&before, 2_000);
         drop(to);
         echo.join().unwrap().unwrap();
-        assert!(usage.switches_voluntary >= 1_000, "{usage:?}");
-        assert!(usage.threads >= 2 && usage.memory_peak_bytes > 100_000, "{usage:?}");
+        assert!(usage.switches_voluntary >= Some(1_000), "{usage:?}");
+        assert!(usage.threads >= 2 && usage.memory_peak_bytes > Some(100_000), "{usage:?}");
     }
 
     /// Runs a shell command in a shell that waits for it, in which a child or a grandchild uses CPU time.

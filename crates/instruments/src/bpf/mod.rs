@@ -11,13 +11,14 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 
 use klatch_record::{Cost, Support};
+use klatch_schedulers::per_cpu_numbers;
 use libbpf_rs::{
     Link, Map, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut,
 };
 
 pub(crate) use histogram::Histogram;
 pub(crate) use mapped_table::MappedTable;
-pub(crate) use sys::{SampleTrigger, online_cpus};
+pub(crate) use sys::SampleTrigger;
 pub(crate) use windows::{Coverage, Windows};
 
 use crate::error::InstrumentError;
@@ -145,10 +146,9 @@ impl Bpf {
         self.object.maps().find(|map| map.name() == name).ok_or_else(|| absent(name))
     }
 
-    /// The value under `key` of a per-CPU map as 64-bit numbers, one list per CPU.
+    /// The value under `key` of a per-CPU map as 64-bit numbers, one list per CPU of the kernel.
     pub(crate) fn numbers_by_cpu(&self, name: &str, key: u32) -> Result<Vec<Vec<u64>>, InstrumentError> {
-        let values = self.map(name)?.lookup_percpu(&key.to_ne_bytes(), MapFlags::ANY).map_err(bpf_error)?;
-        Ok(values.unwrap_or_default().iter().map(|bytes| numbers(bytes)).collect())
+        per_cpu_numbers(&self.map(name)?, key).map_err(bpf_error)
     }
 
     /// The value under `key` of a per-CPU map as 64-bit numbers, summed over the CPUs.
@@ -161,21 +161,30 @@ impl Bpf {
         Ok(sum)
     }
 
-    /// CPU time and runs of the programs, extrapolated to the whole run, and the memory of the maps.
-    pub(crate) fn cost(&self, coverage: &Coverage) -> Cost {
+    /// CPU time and runs of the programs, extrapolated to the whole run, and the memory of the maps. `None` if the kernel did not
+    /// measure the programs: that needs `CAP_SYS_ADMIN`, and to load them does not.
+    pub(crate) fn cost(&self, coverage: &Coverage) -> Option<Cost> {
+        let measured_s = coverage.cost_measured_s;
+        if measured_s <= 0.0 {
+            return None;
+        }
         let mut cost = Cost { cpu_s: 0.0, runs: 0, share_of_cpu: None, memory_bytes: 0 };
         for program in self.object.progs().filter(|program| program.autoload()) {
-            let (ns, runs) = sys::run_time_of(program.as_fd());
+            let (ns, runs) = sys::run_time_of(program.as_fd())?;
             let windowed = self.windowed.iter().any(|name| program.name() == name);
             let attached_s = if windowed { coverage.open_s() } else { coverage.elapsed_s };
-            let measured_s = coverage.cost_measured_s;
-            let factor = if measured_s > 0.0 { attached_s / measured_s } else { 1.0 };
+            let factor = attached_s / measured_s;
             cost.cpu_s += ns as f64 / 1e9 * factor;
             cost.runs += (runs as f64 * factor).round() as u64;
         }
-        cost.memory_bytes = self.object.maps().map(|map| sys::memory_of(map.as_fd())).sum();
-        cost
+        cost.memory_bytes = self.object.maps().map(|map| sys::memory_of(map.as_fd())).sum::<Option<u64>>()?;
+        Some(cost)
     }
+}
+
+/// CPUs that the kernel can have, by its own count.
+pub(crate) fn possible_cpus() -> Result<u32, InstrumentError> {
+    Ok(klatch_schedulers::possible_cpus().map_err(bpf_error)? as u32)
 }
 
 /// Splits a map value into 64-bit numbers.

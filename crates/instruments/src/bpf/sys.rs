@@ -32,34 +32,23 @@ pub(super) fn raise_to_realtime() {
     let _ = unsafe { libc::sched_setscheduler(CALLING_THREAD, libc::SCHED_FIFO, &raw const lowest) };
 }
 
-/// Run time of a program in ns, and its number of runs, both while statistics were enabled.
-pub(super) fn run_time_of(program: BorrowedFd<'_>) -> (u64, u64) {
+/// Run time of a program in ns, and its number of runs, both while statistics were enabled. `None` if the kernel does not tell.
+pub(super) fn run_time_of(program: BorrowedFd<'_>) -> Option<(u64, u64)> {
     // SAFETY: all zeros is a valid value of this plain C struct, and the kernel writes at most `size` bytes into it.
     unsafe {
         let mut info: bpf_prog_info = std::mem::zeroed();
         let mut size = size_of::<bpf_prog_info>() as u32;
         match bpf_obj_get_info_by_fd(program.as_raw_fd(), (&raw mut info).cast(), &raw mut size) {
-            0 => (info.run_time_ns, info.run_cnt),
-            _ => (0, 0),
+            0 => Some((info.run_time_ns, info.run_cnt)),
+            _ => None,
         }
     }
 }
 
-/// Kernel memory of a map or program, in bytes.
-pub(super) fn memory_of(fd: BorrowedFd<'_>) -> u64 {
-    let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", fd.as_raw_fd())).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("memlock:"));
-    line.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)
-}
-
-/// Numbers of the online CPUs.
-pub(crate) fn online_cpus() -> Vec<u32> {
-    let text = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse().ok()?)
-    };
-    text.trim().split(',').filter_map(range).flatten().collect()
+/// Kernel memory of a map or program, in bytes. `None` if the kernel does not tell.
+pub(super) fn memory_of(fd: BorrowedFd<'_>) -> Option<u64> {
+    let text = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", fd.as_raw_fd())).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("memlock:"))?.trim().parse().ok()
 }
 
 /// The event that triggers samples on a CPU, with its rate or period.
@@ -90,6 +79,25 @@ impl SampleTrigger {
             #[cfg(test)]
             SampleTrigger::PageFaults(period) => Some(period),
         }
+    }
+
+    /// Opens the event on every CPU that is on. The kernel is asked for each, because what lists them may be a container's own list.
+    ///
+    /// # Errors
+    /// The kernel refuses it on a CPU, with the number of the CPU, or none is on.
+    pub(crate) fn open_on_all(self) -> io::Result<Vec<OwnedFd>> {
+        let mut events = Vec::new();
+        for cpu in 0_u32.. {
+            match self.open(cpu) {
+                Ok(event) => events.push(event),
+                // A CPU that is off, or a gap in the numbers.
+                Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
+                // A number that no CPU of this kernel can have.
+                Err(error) if error.raw_os_error() == Some(libc::EINVAL) && !events.is_empty() => break,
+                Err(error) => return Err(io::Error::new(error.kind(), format!("on CPU {cpu}: {error}"))),
+            }
+        }
+        Ok(events)
     }
 
     /// Opens the event on `cpu`, for all processes that run there.

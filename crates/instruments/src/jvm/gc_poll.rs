@@ -13,8 +13,8 @@ use klatch_host::machine::{JvmCounters, counter_bytes, counter_offset};
 /// Of two collections within this time, only the later one is recorded.
 const PERIOD: Duration = Duration::from_millis(10);
 
-/// Collectors of a JVM; HotSpot has at most three.
-const COLLECTORS_MAX: usize = 4;
+/// What the name of a collector begins with whose times are also those of its work beside the program.
+const NO_PAUSES: &str = "Shenandoah";
 
 /// A thread that polls the counters of some JVMs until it is dropped.
 pub(super) struct GcPoll {
@@ -85,13 +85,15 @@ struct Collector {
 impl Jvm {
     fn new(file: File) -> Option<Jvm> {
         let bytes = counter_bytes(&file)?;
-        let offset = |number, name| counter_offset(&bytes, &format!("sun.gc.collector.{number}.{name}"));
-        let collector = |number| {
-            let offsets = [offset(number, "lastEntryTime")? as u64, offset(number, "lastExitTime")? as u64];
+        let counters = JvmCounters::parse(&bytes)?;
+        let offset = |ordinal, name| counter_offset(&bytes, &format!("sun.gc.collector.{ordinal}.{name}"));
+        let collector = |ordinal| {
+            let offsets = [offset(ordinal, "lastEntryTime")? as u64, offset(ordinal, "lastExitTime")? as u64];
             Some(Collector { offsets, end: 0 })
         };
-        let collectors = (0..COLLECTORS_MAX).filter_map(collector).collect();
-        let ticks_per_s = 1.0 / JvmCounters::parse(&bytes)?.seconds(1);
+        let stopping = counters.collectors().filter(|(_, name)| !name.starts_with(NO_PAUSES));
+        let collectors = stopping.filter_map(|(ordinal, _)| collector(ordinal)).collect();
+        let ticks_per_s = 1.0 / counters.seconds(1);
         let mut jvm = Jvm { file, ticks_per_s, collectors };
         // Skips the collections before the run.
         jvm.poll(&mut Vec::new());

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::time::Instant;
 
 use gc_poll::GcPoll;
-use klatch_host::machine::{JvmCounters, counter_file};
+use klatch_host::machine::{GcTime, JvmCounters, counter_file};
 use klatch_record::observed::{Collector, JvmSide, Sides};
 use klatch_record::{InstrumentName, ObservationData, Support};
 
@@ -53,8 +53,9 @@ struct RunningJvm {
 /// The JVMs of one side; a crowd can have several.
 struct SideJvms {
     files: Vec<File>,
-    before: Vec<JvmCounters>,
-    after: Vec<JvmCounters>,
+    /// Of each file; `None` if it cannot be read.
+    before: Vec<Option<JvmCounters>>,
+    after: Vec<Option<JvmCounters>>,
     began: Instant,
     elapsed_s: f64,
     gc_poll: GcPoll,
@@ -70,8 +71,8 @@ impl RunningInstrument for RunningJvm {
 
     fn read(&mut self, _: &Files, _: &Coverage) -> Result<Output, InstrumentError> {
         let activity = Sides {
-            server: self.server.as_mut().map(SideJvms::activity),
-            crowd: self.crowd.as_mut().map(SideJvms::activity),
+            server: self.server.as_mut().and_then(SideJvms::activity),
+            crowd: self.crowd.as_mut().and_then(SideJvms::activity),
         };
         Ok(Output {
             data: ObservationData::Jvm(activity),
@@ -102,24 +103,29 @@ impl SideJvms {
         }))
     }
 
-    fn activity(&mut self) -> JvmSide {
+    /// `None` if the counters of none of the JVMs could be read at both ends.
+    fn activity(&mut self) -> Option<JvmSide> {
         let gc_pause_ms = self.gc_poll.end();
         let mut activity = JvmSide { gc_pause_ms, ..JvmSide::default() };
+        let (mut jvms, mut paused_s) = (0, 0.0);
         for (before, after) in self.before.iter().zip(&self.after) {
+            let Some((before, after)) = before.as_ref().zip(after.as_ref()) else { continue };
+            // Without a clock the counters have no times.
+            let Some((earlier, later)) = GcTime::new(before).zip(GcTime::new(after)) else { continue };
             add_jvm(&mut activity, before, after);
+            paused_s += later.paused_s_since(&earlier);
+            jvms += 1;
         }
-        let gc_s: f64 = activity.collectors.iter().map(|collector| collector.time_s).sum();
-        activity.gc_share = gc_s / (self.elapsed_s * self.before.len() as f64);
-        activity
+        activity.gc_share = paused_s / (self.elapsed_s * f64::from(jvms));
+        (jvms > 0).then_some(activity)
     }
 }
 
 /// Adds the activity of one JVM between two readings of its counters.
 fn add_jvm(side: &mut JvmSide, before: &JvmCounters, after: &JvmCounters) {
     let since = |name: &str| after.number(name).saturating_sub(before.number(name));
-    for number in 0.. {
-        let collector = format!("sun.gc.collector.{number}");
-        let Some(name) = after.text(&format!("{collector}.name")) else { break };
+    for (ordinal, name) in after.collectors() {
+        let collector = format!("sun.gc.collector.{ordinal}");
         side.collectors.push(Collector {
             name: name.to_owned(),
             collections: since(&format!("{collector}.invocations")),
@@ -140,6 +146,6 @@ fn add_jvm(side: &mut JvmSide, before: &JvmCounters, after: &JvmCounters) {
     side.heap_committed_bytes += heap(".capacity");
 }
 
-fn read(files: &[File]) -> Vec<JvmCounters> {
-    files.iter().map(|file| JvmCounters::read(file).unwrap_or_default()).collect()
+fn read(files: &[File]) -> Vec<Option<JvmCounters>> {
+    files.iter().map(JvmCounters::read).collect()
 }

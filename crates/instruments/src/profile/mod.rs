@@ -110,7 +110,7 @@ impl Instrument for Profiler {
                 remedy: "klatch lab exec --counters -- run --instrument modelled_cycles".to_owned(),
             };
         };
-        if let Some(lack) = kernel.lacks(&[]) {
+        if let Some(lack) = kernel.lacks(&[]).or_else(|| kernel.lacks_same_ids()) {
             return lack;
         }
         match Bpf::probe(CODE, kernel, &[], base) {

@@ -3,7 +3,7 @@
 use super::profile_of::{Counted, profile_of};
 use super::stacks::samples;
 use super::{CODE, Profiler};
-use crate::bpf::{Bpf, Coverage, SampleTrigger, online_cpus};
+use crate::bpf::{Bpf, Coverage, SampleTrigger};
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::instrument::{Output, RunningInstrument};
@@ -19,9 +19,9 @@ pub(super) fn start(
 ) -> Result<Box<dyn RunningInstrument>, InstrumentError> {
     let mut bpf = Bpf::load(CODE, kernel, &[])?;
     bpf.set_targets(targets)?;
-    for cpu in online_cpus() {
-        let failed = |error| InstrumentError(format!("{:?} on CPU {cpu}: {error}", profiler.name.name()));
-        bpf.attach_event("sample", trigger.open(cpu).map_err(failed)?)?;
+    let failed = |error| InstrumentError(format!("{} {error}", profiler.name.name()));
+    for event in trigger.open_on_all().map_err(failed)? {
+        bpf.attach_event("sample", event)?;
     }
     Ok(Box::new(RunningSamples { profiler, trigger, bpf, targets: targets.clone() }))
 }
@@ -52,6 +52,6 @@ impl RunningInstrument for RunningSamples {
             data: Vec::new(),
         };
         let (data, name) = profile_of(&self.profiler, counted, all.into_iter(), &self.targets, files)?;
-        Ok(Output { data, cost: Some(self.bpf.cost(coverage)), share_of_time: None, files: vec![name] })
+        Ok(Output { data, cost: self.bpf.cost(coverage), share_of_time: None, files: vec![name] })
     }
 }

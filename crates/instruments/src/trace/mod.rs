@@ -13,12 +13,12 @@ use std::path::Path;
 use klatch_record::{InstrumentName, ObservationData, Support, observed};
 
 pub use file::{TraceEvent, TraceFile, TraceFileError, TraceKind};
-pub use perf::{PerfError, read_perf_script};
+pub use perf::{PerfError, PerfScript, read_perf_script};
 pub use perfetto::write_perfetto;
 pub use replay::replay;
 pub use summary::{event_line, summary};
 
-use crate::bpf::{Bpf, Coverage, Windows, bpf_error, object};
+use crate::bpf::{Bpf, Coverage, Windows, object, possible_cpus};
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::instrument::{Instrument, Output, RunningInstrument};
@@ -50,7 +50,7 @@ impl Instrument for SchedulerTrace {
     }
 
     fn probe(&self, kernel: &Kernel) -> Support {
-        let lack = kernel.lacks(&TRACEPOINTS);
+        let lack = kernel.lacks(&TRACEPOINTS).or_else(|| kernel.lacks_same_ids());
         lack.unwrap_or_else(|| {
             Bpf::probe(CODE, kernel, &[], "BPF at sched_switch, sched_waking, sched_migrate_task")
         })
@@ -83,7 +83,7 @@ impl RunningInstrument for RunningTrace {
         let (trace, cost) = (self.recorder.end()?, self.recorder.bpf.cost(coverage));
         Ok(Output {
             data: ObservationData::Trace(trace),
-            cost: Some(cost),
+            cost,
             share_of_time: None,
             files: vec![self.name.clone()],
         })
@@ -100,9 +100,12 @@ impl Recorder {
     /// Records the scheduler events of the whole machine into a new file of at most `bytes_max` bytes of events.
     ///
     /// # Errors
-    /// The kernel refuses the BPF programs, or the file cannot be created.
+    /// The kernel refuses the BPF programs, names processes by other ids than this one, or the file cannot be created.
     pub fn start(kernel: &Kernel, path: &Path, bytes_max: u64) -> Result<Recorder, InstrumentError> {
-        let cpus = libbpf_rs::num_possible_cpus().map_err(bpf_error)? as u32;
+        if let Some(Support::NotAvailable { why, remedy }) = kernel.lacks_same_ids() {
+            return Err(InstrumentError(format!("{why}; {remedy}")));
+        }
+        let cpus = possible_cpus()?;
         let capacity = (CAPACITY / cpus.next_power_of_two()).max(RING_CAPACITY_MIN);
         Recorder::with_ring_capacity(kernel, path, bytes_max, cpus, capacity)
     }
@@ -146,7 +149,7 @@ mod tests {
         const RING_CAPACITY: u32 = 16;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("small.trace");
-        let cpus = libbpf_rs::num_possible_cpus().unwrap() as u32;
+        let cpus = possible_cpus().unwrap();
         let recorder =
             Recorder::with_ring_capacity(&Kernel::detect(), &path, TRACE_BYTES_MAX, cpus, RING_CAPACITY);
         let mut recorder = recorder.unwrap();
@@ -167,5 +170,31 @@ mod tests {
         let read = TraceFile::read(std::fs::File::open(&path).unwrap()).unwrap();
         assert_eq!((read.events.len() as u64, read.lost), (trace.events, Some(trace.lost)));
         assert!(trace.lost > 1_000 && trace.events >= u64::from(RING_CAPACITY), "{trace:?}");
+    }
+
+    #[test]
+    fn events_of_a_cpu_without_a_ring_are_lost() {
+        needs!(Need::Bpf);
+        if possible_cpus().unwrap() == 1 {
+            return klatch_testing::not_run("all of it", "there is only one CPU");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("one.trace");
+        let recorder =
+            Recorder::with_ring_capacity(&Kernel::detect(), &path, TRACE_BYTES_MAX, 1, RING_CAPACITY_MIN);
+        let mut recorder = recorder.unwrap();
+        // A thread on the last CPU that sleeps, so that the CPU switches.
+        std::thread::spawn(|| {
+            let mut last = rustix::thread::CpuSet::new();
+            last.set(std::thread::available_parallelism().unwrap().get() - 1);
+            rustix::thread::sched_setaffinity(None, &last).unwrap();
+            (0..20).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(100)));
+        })
+        .join()
+        .unwrap();
+        let trace = recorder.end().unwrap();
+        assert!(trace.lost >= 20, "{trace:?}");
+        let read = TraceFile::read(std::fs::File::open(&path).unwrap()).unwrap();
+        assert!(read.events.iter().all(|event| event.cpu == 0) && read.lost == Some(trace.lost), "{trace:?}");
     }
 }

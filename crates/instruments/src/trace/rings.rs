@@ -24,6 +24,10 @@ const TRIES: u32 = 1_000;
 pub(super) struct Rings {
     rings: MappedTable,
     events: MappedTable,
+    /// The number of events of CPUs without a ring.
+    without_ring: MappedTable,
+    /// Of these, the number that [`Rings::drain`] has returned.
+    without_ring_returned: u64,
     /// Events that one ring holds.
     capacity: u64,
     /// Events of each CPU that were read or lost so far.
@@ -55,14 +59,18 @@ impl Rings {
         Ok(Rings {
             rings: map("rings", cpus as usize * RING_BYTES)?,
             events: map("events", cpus as usize * capacity as usize * EVENT_BYTES)?,
+            without_ring: map("without_ring", size_of::<u64>())?,
+            without_ring_returned: 0,
             capacity: capacity.into(),
             consumed: vec![0; cpus as usize],
         })
     }
 
-    /// Passes the events since the last call to `sink`, CPU by CPU. Returns how many were overwritten before they were read.
+    /// Passes the events since the last call to `sink`, CPU by CPU. Returns how many were overwritten before they were read,
+    /// or had no ring.
     pub(super) fn drain(&mut self, mut sink: impl FnMut(&[u8; EVENT_BYTES])) -> u64 {
-        let mut lost = 0;
+        let without_ring = self.without_ring.load(0);
+        let mut lost = without_ring - std::mem::replace(&mut self.without_ring_returned, without_ring);
         let mut copies: Vec<[u8; EVENT_BYTES]> = Vec::new();
         for cpu in 0..self.consumed.len() {
             let number = |offset| self.rings.load(cpu * RING_BYTES + offset);

@@ -272,3 +272,43 @@ fn collections_and_pauses_are_those_of_the_log() {
     assert!(server.safepoints >= collections && server.gc_share > 0.0, "{server:?}");
     assert!(server.threads > 3 && (1 << 20..128 << 20).contains(&server.heap_committed_bytes), "{server:?}");
 }
+
+/// What the instrument has of `Garbage` with a collector that works beside the program.
+fn observed_with(jdk: &Path, collector: &str) -> klatch_record::observed::JvmSide {
+    let folder = tempfile::tempdir().unwrap();
+    let option = format!("-XX:+Use{collector}GC");
+    let mut java = Java::start_by(&jdk.join("bin/java"), &folder, "Garbage", PROGRAM, &["-Xmx256m", &option]);
+    let running = start(Kernel::detect(), &[InstrumentName::Jvm], &java.targets(), &files(&folder));
+    java.go();
+    let [observation] = running.finish().try_into().unwrap();
+    java.end();
+    let ObservationData::Jvm(jvm) = data(&observation) else { panic!("{observation:?}") };
+    jvm.server.clone().unwrap()
+}
+
+#[test]
+fn collectors_that_work_beside_the_program_are_all_there_and_their_work_is_no_pause() {
+    let _exclusive = exclusive();
+    let homes = std::fs::read_dir("/usr/lib/jvm").into_iter().flatten().flatten();
+    let homes = homes.filter_map(|home| home.path().canonicalize().ok());
+    let homes: std::collections::BTreeSet<_> =
+        homes.filter(|home| home.join("lib/server/libjvm.so").is_file()).collect();
+    assert!(!homes.is_empty(), "there is no Java in /usr/lib/jvm; scripts/setup.sh test");
+    for jdk in homes {
+        let zgc = observed_with(&jdk, "Z");
+        let names: Vec<&str> = zgc.collectors.iter().map(|collector| collector.name.as_str()).collect();
+        let known: [&[&str]; 2] =
+            [&["Z concurrent cycle pauses"], &["ZGC minor collection pauses", "ZGC major collection pauses"]];
+        assert!(known.contains(&names.as_slice()), "{names:?}");
+        // The program asks for one whole collection, of three pauses at least.
+        assert!(zgc.collectors.iter().all(|collector| collector.collections >= 3), "{zgc:?}");
+        assert!(zgc.gc_share > 0.0 && zgc.gc_pause_ms.is_some(), "{zgc:?}");
+        let shenandoah = observed_with(&jdk, "Shenandoah");
+        let cycles_s: f64 = shenandoah.collectors.iter().map(|collector| collector.time_s).sum();
+        assert!(cycles_s > 0.0 && shenandoah.safepoint_s < cycles_s, "{shenandoah:?}");
+        assert!(shenandoah.gc_share > 0.0 && shenandoah.gc_pause_ms.is_none(), "{shenandoah:?}");
+        // `safepoint_s` is of the same time as the share.
+        let ratio = shenandoah.safepoint_s / shenandoah.gc_share;
+        assert!(cycles_s / ratio > shenandoah.gc_share, "{shenandoah:?}");
+    }
+}

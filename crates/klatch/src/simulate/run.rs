@@ -132,6 +132,11 @@ fn replay(path: &Path) -> anyhow::Result<Replay> {
     if let Some(task) = unknown {
         anyhow::bail!("{}: task {task} is woken, and there are {tasks} tasks", path.display());
     }
+    anyhow::ensure!(
+        replay.wake_ups() > 0,
+        "{}: no task is woken in it, and wake-ups are what a replay counts",
+        path.display()
+    );
     Ok(replay)
 }
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use crate::support::{Finished, klatch, run_once};
-use klatch_record::{InstrumentName, Status, Support};
+use klatch_record::{InstrumentName, ObservationData, Status, Support};
 use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -136,4 +136,130 @@ fn nothing_stays_loaded_after(signal: Signal) {
         std::thread::yield_now();
     }
     assert_eq!(std::fs::read_to_string("/proc/self/mounts").unwrap(), mounts);
+}
+
+/// The same command below `unshare` with these options, after a script that may change what it sees.
+fn unshared(options: &[&str], script: &str, command: &Command) -> Command {
+    let mut unshared = Command::new("unshare");
+    unshared.args(options).args(["sh", "-c", &format!("set -e; {script}\nexec \"$@\""), "sh"]);
+    unshared.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => unshared.env(name, value),
+            None => unshared.env_remove(name),
+        };
+    }
+    unshared
+}
+
+#[test]
+fn in_a_pid_namespace_what_recognizes_processes_is_refused() {
+    needs!(Need::Root, Need::Bpf);
+    let out = tempfile::tempdir().unwrap();
+    let arguments = ["--platform", "native-epoll", "--instrument", "wakeups,runqueue"];
+    let mut run = run_once(out.path(), &arguments);
+    run.args(SMALL);
+    let record = Finished::run(&mut unshared(&["--pid", "--fork", "--mount-proc"], "", &run)).record();
+    assert_eq!(record.verdict.status, Status::Valid);
+    for one in &record.environment.instruments {
+        let by_process = matches!(
+            one.instrument,
+            InstrumentName::Profile
+                | InstrumentName::Wakeups
+                | InstrumentName::Locks
+                | InstrumentName::Syscalls
+                | InstrumentName::Trace
+        );
+        if by_process {
+            let Support::NotAvailable { why, remedy } = &one.support else { panic!("{one:?}") };
+            assert!(why.contains("PID namespace") && remedy.contains("hostPID: true"), "{one:?}");
+        }
+    }
+    let [runqueue, wakeups] = record.observations.try_into().unwrap();
+    assert!(wakeups.data.is_none(), "{wakeups:?}");
+    // It has no sides.
+    assert!(runqueue.data.is_some(), "{runqueue:?}");
+    let trace = out.path().join("one.trace");
+    let mut record = klatch();
+    record.args(["trace", "record", "--seconds", "1"]).arg(&trace);
+    let refused = Finished::run(&mut unshared(&["--pid", "--fork", "--mount-proc"], "", &record));
+    assert!(refused.status == Some(2) && refused.err.contains("PID namespace"), "{refused:?}");
+}
+
+#[test]
+fn a_wrong_list_of_cpus_changes_no_result() {
+    needs!(Need::Root, Need::Bpf);
+    let cpus = libbpf_rs::num_possible_cpus().unwrap();
+    for listed in ["0".to_owned(), format!("0-{}", 8 * cpus)] {
+        let out = tempfile::tempdir().unwrap();
+        let cover = |file: &str| {
+            format!("mount --bind {} /sys/devices/system/cpu/{file}", out.path().join("cpus").display())
+        };
+        std::fs::write(out.path().join("cpus"), &listed).unwrap();
+        let script = format!("{}\n{}", cover("possible"), cover("online"));
+        let names = "runqueue,wakeups,profile,trace";
+        let mut run = run_once(out.path(), &["--platform", "native-epoll", "--instrument", names]);
+        run.args(SMALL);
+        let finished = Finished::run(&mut unshared(&["--mount"], &script, &run));
+        let record = finished.record();
+        assert_eq!(record.verdict.status, Status::Valid, "{listed}: {finished:?}");
+        for one in &record.observations {
+            assert!(one.failure.is_none(), "{listed}: {one:?}");
+            match one.data.as_ref().unwrap() {
+                ObservationData::Runqueue(runqueue) => {
+                    assert_eq!(runqueue.cpus.len(), cpus, "{listed}: {runqueue:?}");
+                    // The whole is less than a second: memory of something else would hardly be so little.
+                    assert!((1..1_000_000).contains(&runqueue.all.decisions), "{listed}: {runqueue:?}");
+                }
+                ObservationData::Wakeups(wakeups) => {
+                    let server = wakeups.server.as_ref().unwrap();
+                    assert!(
+                        server.wakeups < 1_000_000 && server.latency_us.max < 1e9,
+                        "{listed}: {server:?}"
+                    );
+                }
+                ObservationData::Trace(trace) => {
+                    let by_kind: u64 = trace.kinds.values().sum();
+                    assert!(
+                        trace.events > 0 && by_kind == trace.events && trace.lost == 0,
+                        "{listed}: {trace:?}"
+                    );
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn a_clock_of_the_machine_that_stands_still_is_no_idle_machine() {
+    needs!(Need::Root);
+    let out = tempfile::tempdir().unwrap();
+    let (stat, load) = (out.path().join("stat"), out.path().join("loadavg"));
+    // As gVisor prints them.
+    std::fs::write(&stat, "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n").unwrap();
+    std::fs::write(&load, "0.00 0.00 0.00 0/0 0\n").unwrap();
+    let mount = |from: &std::path::Path, to: &str| format!("mount --bind {} {to}", from.display());
+    let run = |script: &str| {
+        let mut run = run_once(out.path(), &["--platform", "native-epoll"]);
+        run.args(SMALL);
+        Finished::run(&mut unshared(&["--mount"], script, &run)).record()
+    };
+    let environment =
+        run(&format!("{}\n{}", mount(&stat, "/proc/stat"), mount(&load, "/proc/loadavg"))).environment;
+    let unknown = (None, None, None, None);
+    let found = (
+        environment.steal_share_since_boot,
+        environment.steal_share_in_run,
+        environment.others_share_in_run,
+        environment.load_1min,
+    );
+    assert_eq!(found, unknown);
+    // The load average is what is left.
+    std::fs::write(&load, "1000.00 9.00 9.00 2/100 1\n").unwrap();
+    let record = run(&format!("{}\n{}", mount(&stat, "/proc/stat"), mount(&load, "/proc/loadavg")));
+    assert!(
+        record.warnings.iter().any(|warning| warning.message.contains("load average was 1000.00")),
+        "{record:?}"
+    );
 }

@@ -31,6 +31,7 @@ mod output;
 mod planted_files_as_root;
 mod planted_perf_map_as_root;
 mod platforms;
+mod printed_text;
 mod private_files;
 mod reach;
 mod reports;

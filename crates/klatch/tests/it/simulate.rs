@@ -130,3 +130,32 @@ fn a_simulated_trace_can_be_read_exported_and_replayed() {
     assert_eq!(wrong.status, Some(2), "{wrong:?}");
     assert!(wrong.err.contains("task 7 is woken, and there are 0 tasks"), "{wrong:?}");
 }
+
+#[test]
+fn a_schedule_without_wake_ups_is_no_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (text, trace, replay) = (path("perf.txt"), path("perf.trace"), path("perf.replay.json"));
+    let script = "a 7 [000] 1.000001: sched:sched_switch: a:7 [120] R ==> b:8 [120]\n\
+                  b 8 [000] 1.000005: sched:sched_stat_runtime: comm=b pid=8 runtime=3000 [ns]\n\
+                  b 8 [000] 1.000009: sched:sched_switch: b:8 [120] R ==> a:7 [120]\n";
+    std::fs::write(&text, script).unwrap();
+    let imported = Finished::run(klatch().args(["trace", "import", &text, &trace]));
+    assert_eq!(imported.status, Some(0), "{imported:?}");
+    assert_eq!(imported.out, "2 events\nleft out: 1 sched_stat_runtime, for which a trace has no place\n");
+    let exported = Finished::run(klatch().args(["trace", "export", &trace, "--replay", &replay]));
+    assert_eq!(exported.status, Some(2), "{exported:?}");
+    assert!(exported.err.contains("no task is woken in it"), "{exported:?}");
+    assert!(!std::path::Path::new(&replay).exists());
+    let task = r#"{"name": "a", "process": 0, "steps": [{"run": 1000}, "sleep"]}"#;
+    std::fs::write(&replay, format!(r#"{{"tasks": [{task}], "outside": [], "waits_ns": [], "cpus": 1}}"#))
+        .unwrap();
+    let replayed = simulate(&["run", "--machine", "1 cpus", "--replay", &replay]);
+    assert_eq!(replayed.status, Some(2), "{replayed:?}");
+    assert!(replayed.err.contains("no task is woken in it"), "{replayed:?}");
+    // One wake-up is enough for numbers.
+    let one = format!(r#"{{"tasks": [{task}], "outside": [[5000, 0]], "waits_ns": [], "cpus": 1}}"#);
+    std::fs::write(&replay, one).unwrap();
+    let replayed = simulate(&["run", "--machine", "1 cpus", "--replay", &replay]);
+    assert!(replayed.status == Some(0) && !replayed.out.contains("NaN"), "{replayed:?}");
+}

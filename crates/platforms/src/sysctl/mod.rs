@@ -10,6 +10,7 @@ mod table;
 use std::io::Write;
 
 use klatch_host::privileges::FolderError;
+use klatch_record::printable_line;
 use thiserror::Error;
 
 use self::knob::SystemKnob;
@@ -151,7 +152,7 @@ impl Drop for Sysctls {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.saved.take().map(restore) {
             // A panic in `drop` would be worse than a lost message.
-            let _ = writeln!(std::io::stderr(), "klatch: {error}");
+            let _ = writeln!(std::io::stderr(), "klatch: {}", printable_line(&error.to_string()));
         }
     }
 }

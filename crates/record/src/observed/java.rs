@@ -13,15 +13,15 @@ pub type Jvm = Sides<JvmSide>;
 pub struct JvmSide {
     /// The garbage collectors of the virtual machine.
     pub collectors: Vec<Collector>,
-    /// Time in garbage collection as a share of the observed time, 0..=1 (for a concurrent collector the time of its pauses
-    /// and of its cycles, as it counts them itself).
+    /// Time in which it stood still for garbage collection as a share of the observed time, 0..=1. With Shenandoah, which does not
+    /// count its pauses apart from its work beside the program, the time of all safepoints.
     pub gc_share: f64,
     /// How often all threads were stopped.
     pub safepoints: u64,
-    /// How long they were stopped in all, seconds, without the time that it took to stop them.
+    /// How long they were stopped in all, seconds. Java 17 leaves out the time that it took to stop them; Java 25 has some of it.
     pub safepoint_s: f64,
-    /// Pauses for garbage collection one by one, ms; `null` where there was none. Of two pauses of one collector within 10 ms
-    /// only the later is in it.
+    /// Pauses for garbage collection one by one, ms; `null` where there was none, and with Shenandoah. Of two pauses of one
+    /// collector within 10 ms only the later is in it.
     pub gc_pause_ms: Option<Distribution>,
     /// Time of the JIT compilers, seconds, all compiler threads together.
     pub jit_s: f64,
@@ -45,7 +45,7 @@ pub struct Collector {
     pub name: String,
     /// How often it collected.
     pub collections: u64,
-    /// How long it took in all, seconds.
+    /// How long it took in all, seconds; that of Shenandoah with its work beside the program.
     pub time_s: f64,
 }
 

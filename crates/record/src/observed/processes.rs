@@ -29,6 +29,7 @@ pub struct UsageSide {
     /// Resident memory at the end, bytes.
     pub memory_bytes: u64,
     /// Its threads by name, without the number at a name's end; those that used most CPU time first, at most ten.
+    /// Empty where the kernel does not count CPU time and switches of threads.
     pub thread_groups: Vec<ThreadGroup>,
 }
 

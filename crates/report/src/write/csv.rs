@@ -1,9 +1,11 @@
 //! A report as CSV with one line for each cell and metric, for spreadsheets and statistics programs.
 
+use klatch_record::printable_line;
+
 use crate::model::Report;
 
 /// The cells' estimates: `cell`, a column for each axis, `status`, `metric`, `mean`, `low`, `high`, `n`. Text that a spreadsheet
-/// would treat as a formula begins with an apostrophe.
+/// would treat as a formula begins with an apostrophe. A field is one line, and printable.
 pub fn csv(report: &Report) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let axes = report.axes.iter().map(String::as_str);
@@ -39,11 +41,8 @@ pub fn csv(report: &Report) -> String {
 /// charts by the same rule: `assets/save.js`.
 fn plain(field: String) -> String {
     let is_number = field.parse().is_ok_and(f64::is_finite);
-    if field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !is_number {
-        format!("'{field}")
-    } else {
-        field
-    }
+    let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !is_number;
+    format!("{}{}", if is_formula { "'" } else { "" }, printable_line(&field))
 }
 
 #[cfg(test)]
@@ -67,8 +66,9 @@ mod tests {
             "-1,5",
             "-2 (small)",
         ] {
-            assert_eq!(plain(formula.to_owned()), format!("'{formula}"), "{formula}");
+            assert_eq!(plain(formula.to_owned()), printable_line(&format!("'{formula}")), "{formula}");
         }
+        assert_eq!(plain("\u{1b}[2J\n".to_owned()), "\\u001b[2J\\u000a");
         for harmless in ["", "native-epoll", "a=b", "'=1", "1.5", "-1.5", "+2", "-1e-9", "-0"] {
             assert_eq!(plain(harmless.to_owned()), harmless);
         }

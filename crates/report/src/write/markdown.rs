@@ -1,6 +1,6 @@
 //! A report as Markdown, for a mail or an issue: everything but the charts.
 
-use klatch_record::Estimate;
+use klatch_record::{Estimate, printable};
 
 use crate::model::{CellRow, Report};
 use crate::number::{grouped, three_digits, time};
@@ -8,7 +8,7 @@ use crate::number::{grouped, three_digits, time};
 /// Largest number of cells in the table; the other formats have all.
 const CELLS_MAX: usize = 200;
 
-/// The report in GitHub-flavoured Markdown.
+/// The report in GitHub-flavoured Markdown, printable as it is.
 pub fn markdown(report: &Report) -> String {
     let mut text = format!("# {}\n\n", plain(&report.title));
     let mut line = |line: String| text += &(line + "\n");
@@ -65,7 +65,7 @@ pub fn markdown(report: &Report) -> String {
         // Four blanks make a code block, whatever the text contains.
         line(format!("{}:\n\n    {}\n", plain(&command.what), command.line.replace(['\n', '\r'], " ")));
     }
-    text
+    printable(&text).into_owned()
 }
 
 fn environment(report: &Report, line: &mut impl FnMut(String)) {

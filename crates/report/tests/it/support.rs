@@ -162,11 +162,11 @@ fn usage(cpu_s: f64) -> Usage {
         cpu_us_per_message: cpu_s * 1e6 / 400_000.0,
         user_us_per_message: cpu_s * 1e6 / 1_600_000.0,
         system_us_per_message: cpu_s * 3e6 / 1_600_000.0,
-        switches_voluntary: 440_000,
-        switches_involuntary: 20_000,
-        switches_per_message: 1.15,
+        switches_voluntary: Some(440_000),
+        switches_involuntary: Some(20_000),
+        switches_per_message: Some(1.15),
         threads: 400,
-        memory_peak_bytes: 120_000_000,
+        memory_peak_bytes: Some(120_000_000),
         gc_s: None,
     }
 }

@@ -10,15 +10,18 @@ type SliceMetric = (&'static str, fn(&Slice) -> Option<f64>);
 
 /// The same names and definitions as the metrics of records.
 const METRICS: [SliceMetric; 6] = [
-    ("messages_per_s", |slice| Some(slice.messages as f64 / slice.elapsed_s)),
-    ("cpu_us_per_message", |slice| {
-        Some((slice.server_cpu_s? + slice.crowd_cpu_s?) * 1e6 / slice.messages as f64)
-    }),
-    (SERVER_CPU, |slice| Some(slice.server_cpu_s? * 1e6 / slice.messages as f64)),
+    ("messages_per_s", |slice| Some(messages(slice)? / slice.elapsed_s)),
+    ("cpu_us_per_message", |slice| Some((slice.server_cpu_s? + slice.crowd_cpu_s?) * 1e6 / messages(slice)?)),
+    (SERVER_CPU, |slice| Some(slice.server_cpu_s? * 1e6 / messages(slice)?)),
     ("server_cpu_per_crowd_cpu", |slice| Some(slice.server_cpu_s? / slice.crowd_cpu_s?)),
-    ("latency_p50_us", |slice| Some(slice.latency_p50_us)),
-    ("latency_p99_us", |slice| Some(slice.latency_p99_us)),
+    ("latency_p50_us", |slice| slice.latency_p50_us),
+    ("latency_p99_us", |slice| slice.latency_p99_us),
 ];
+
+/// Messages of a slice; `None` if there was none, and so nothing per message and no ratio.
+fn messages(slice: &Slice) -> Option<f64> {
+    (slice.messages > 0).then_some(slice.messages as f64)
+}
 
 /// The metric that decides whether the interval is narrow enough.
 pub(crate) const SERVER_CPU: &str = "server_cpu_us_per_message";
@@ -124,14 +127,26 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_slice_without_a_message_has_no_rate_and_no_latency() {
+        let mut idle = start(1, &[1.0, 1.1]);
+        let slice = &mut idle.pairs[1].b;
+        (slice.messages, slice.latency_p50_us, slice.latency_p99_us) = (0, None, None);
+        for metric in metrics(&[idle], None, 0.95) {
+            let lacks_it = metric.metric != "server_cpu_per_crowd_cpu";
+            assert_eq!(metric.absent.as_deref() == Some("not every slice has it"), lacks_it, "{metric:?}");
+            assert!(metric.b.is_none_or(f64::is_finite), "{metric:?}");
+        }
+    }
+
     fn start(number: u32, ratios: &[f64]) -> DuetStart {
         let slice = |server_cpu_s| Slice {
             messages: 1_000_000,
             elapsed_s: 1.0,
             server_cpu_s,
             crowd_cpu_s: Some(2.0),
-            latency_p50_us: 10.0,
-            latency_p99_us: 20.0,
+            latency_p50_us: Some(10.0),
+            latency_p99_us: Some(20.0),
             end_margin_ms: 0.0,
         };
         let pair = |ratio: &f64| SlicePair {

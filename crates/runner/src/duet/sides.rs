@@ -81,8 +81,8 @@ impl<'a> Measured<'a> {
             elapsed_s: (counts.active_ns - self.counts.active_ns) as f64 / 1e9,
             server_cpu_s: cpu_s(after[0], self.before[0]),
             crowd_cpu_s: cpu_s(after[1], self.before[1]),
-            latency_p50_us: latency.as_ref().map_or(0.0, |latency| latency.p50_us),
-            latency_p99_us: latency.as_ref().map_or(0.0, |latency| latency.p99_us),
+            latency_p50_us: latency.as_ref().map(|latency| latency.p50_us),
+            latency_p99_us: latency.as_ref().map(|latency| latency.p99_us),
             end_margin_ms: end_margin.as_secs_f64() * 1e3,
         };
         self.counts = counts;

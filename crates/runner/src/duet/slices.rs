@@ -136,8 +136,8 @@ mod tests {
                 elapsed_s: 0.001,
                 server_cpu_s: cpu_s,
                 crowd_cpu_s: cpu_s,
-                latency_p50_us: 1.0,
-                latency_p99_us: 2.0,
+                latency_p50_us: Some(1.0),
+                latency_p99_us: Some(2.0),
                 end_margin_ms: 0.0,
             };
             Ok((self.slices <= self.ends_at).then_some(slice))

@@ -196,8 +196,8 @@ pub(crate) fn measure(
         number,
         pairs: pairs.pairs,
         disturbed: pairs.disturbed,
-        others_share: machine.map(|(before, after)| after.others_share_since(&before, own_s)),
-        steal_share: machine.map(|(before, after)| after.steal_share_since(&before)),
+        others_share: machine.and_then(|(before, after)| after.others_share_since(&before, own_s)),
+        steal_share: machine.and_then(|(before, after)| after.steal_share_since(&before)),
     };
     Ok(MeasuredStart { start, interrupted, ended: pairs.ended })
 }

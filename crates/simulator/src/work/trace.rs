@@ -39,11 +39,7 @@ pub(crate) struct Trace {
 
 impl Trace {
     pub(crate) fn new(replay: Arc<Replay>, mhz: u64) -> Self {
-        let wakes = |steps: &[ReplayStep]| {
-            steps.iter().filter(|step| matches!(step, ReplayStep::Wake(_))).count() as u64
-        };
-        let goal =
-            replay.tasks.iter().map(|task| wakes(&task.steps)).sum::<u64>() + replay.outside.len() as u64;
+        let goal = replay.wake_ups();
         let outside = replay.outside.iter().map(|&(ns, task)| (ns * mhz / 1_000, task)).collect();
         Self {
             tasks: vec![Task::default(); replay.tasks.len()],

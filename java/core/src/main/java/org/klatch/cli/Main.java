@@ -2,6 +2,7 @@ package org.klatch.cli;
 
 import java.util.Arrays;
 import java.util.List;
+import org.klatch.crowd.Printable;
 
 /** The command line of {@code klatch.jar}, {@code klatch-netty.jar} and {@code klatch-web.jar}. */
 public final class Main {
@@ -53,7 +54,7 @@ public final class Main {
   }
 
   private static int fail(String message) {
-    System.err.println("klatch: " + message);
+    System.err.println("klatch: " + Printable.of(message));
     return COULD_NOT_RUN;
   }
 

@@ -5,6 +5,7 @@ import java.util.Locale;
 import org.klatch.crowd.Failure;
 import org.klatch.crowd.Fault;
 import org.klatch.crowd.Histogram;
+import org.klatch.crowd.Printable;
 import org.klatch.crowd.Result;
 
 /** Prints the result lines of VolanoMark, then latencies, strangers and faults. */
@@ -143,7 +144,8 @@ final class TextPrinter implements Printer {
   }
 
   private void print(String format, Object... values) {
-    out.println(String.format(Locale.ROOT, format, values));
+    // Nicks of strangers are what a server sent.
+    out.println(Printable.of(String.format(Locale.ROOT, format, values)));
     out.flush();
   }
 }

@@ -8,6 +8,11 @@ package org.klatch.crowd;
  * @param detail text for users
  */
 public record Failure(Kind kind, Integer room, Integer user, String detail) {
+  /** The detail may have something in it that a server sent. */
+  public Failure {
+    detail = Printable.of(detail);
+  }
+
   /** Kinds of failure; JSON has them in lower case. */
   public enum Kind {
     /** The first connection could not be made. */

@@ -34,6 +34,11 @@ public record Fault(
     CORRUPTED
   }
 
+  /** The detail may have something in it that a server sent. */
+  public Fault {
+    detail = Printable.of(detail);
+  }
+
   /** Creates a fault of a user in a room. */
   Fault(
       Kind kind,
