@@ -227,7 +227,7 @@ pub struct Fault {
     pub sequence: Option<u32>,
     /// How many messages this stands for.
     pub count: u64,
-    /// Details as text, such as the bytes received.
+    /// Details as text, such as the bytes received; `null` where the kind of the fault says all.
     pub detail: Option<String>,
 }
 

@@ -16,22 +16,22 @@ pub struct Environment {
     pub kernel_build: String,
     /// Architecture of the kernel, as `uname -m`.
     pub architecture: String,
-    /// Name and version of the distribution, from os-release.
+    /// Name and version of the distribution, from os-release; `null` without that file.
     pub distribution: Option<String>,
-    /// Model name of the CPU, from /proc/cpuinfo.
+    /// Model name of the CPU, from /proc/cpuinfo; `null` where that does not name one.
     pub cpu_model: Option<String>,
     /// CPUs that this process may run on.
     pub cpus: u32,
     /// CPUs that the quota of the control groups allows on average, a fraction; absent without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_quota: Option<f64>,
-    /// Installed memory in bytes, from /proc/meminfo.
+    /// Installed memory in bytes, from /proc/meminfo; `null` where that cannot be read.
     pub memory_bytes: Option<u64>,
-    /// Load average over the last minute.
+    /// Load average over the last minute, from /proc/loadavg; `null` where that cannot be read.
     pub load_1min: Option<f64>,
-    /// Share of all CPU time since boot that the hypervisor gave to others, 0..=1.
+    /// Share of all CPU time since boot that the hypervisor gave to others, 0..=1; `null` where /proc/stat has no times.
     pub steal_share_since_boot: Option<f64>,
-    /// Share of CPU time during the run that the hypervisor gave to others, 0..=1.
+    /// Share of CPU time during the run that the hypervisor gave to others, 0..=1; `null` where /proc/stat stands still.
     pub steal_share_in_run: Option<f64>,
     /// Share of CPU time during the run that neither servers nor crowds used, nor the hypervisor took, nor nobody, 0..=1: of
     /// other programs, and of Klatch itself. `null` where the server is not one that Klatch started.
@@ -40,7 +40,7 @@ pub struct Environment {
     /// without a quota.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_in_run_s: Option<f64>,
-    /// Clock frequency of the fastest CPU, mean over the run, MHz.
+    /// Clock frequency of the fastest CPU, mean over the run, MHz; `null` where the machine does not tell it.
     pub cpu_mhz_in_run: Option<f64>,
     /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
     pub noise: Option<Noise>,
@@ -101,14 +101,14 @@ pub struct Noise {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
-    /// Open files of a process (`ulimit -n`, the hard limit, to which Klatch raises the soft one).
+    /// Open files of a process (`ulimit -n`, the hard limit, to which Klatch raises the soft one); `null` if unlimited.
     pub open_files: Option<u64>,
-    /// Processes and threads of a user (`ulimit -u`).
+    /// Processes and threads of a user (`ulimit -u`); `null` if unlimited.
     pub user_processes: Option<u64>,
-    /// Most threads of the whole system: `kernel.threads-max`.
+    /// Most threads of the whole system: `kernel.threads-max`; `null` where it cannot be read.
     pub threads_max: Option<u64>,
-    /// Largest process id plus one: `kernel.pid_max`.
+    /// Largest process id plus one: `kernel.pid_max`; `null` where it cannot be read.
     pub pid_max: Option<u64>,
-    /// Most memory mappings of a process: `vm.max_map_count`.
+    /// Most memory mappings of a process: `vm.max_map_count`; `null` where it cannot be read.
     pub max_map_count: Option<u64>,
 }

@@ -20,7 +20,7 @@ pub struct FloorResult {
     pub klatch: Build,
     /// Kernel release, as `uname -r`.
     pub kernel: String,
-    /// Model name of the CPU, from /proc/cpuinfo.
+    /// Model name of the CPU, from /proc/cpuinfo; `null` where that does not name one.
     pub cpu_model: Option<String>,
     /// CPUs of the machine.
     pub cpus: u32,

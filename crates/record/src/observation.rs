@@ -18,7 +18,7 @@ pub struct Observation {
     pub instrument: InstrumentName,
     /// How it could work on this kernel.
     pub support: Support,
-    /// Why it saw nothing although it should have been able to.
+    /// Why it saw nothing although it should have been able to; `null` if it saw something.
     pub failure: Option<String>,
     /// The part of the run that was observed, in windows of 20 ms at random times, 0..=1. Counts and sums are scaled up to
     /// the whole run; distributions and the decisions of `runqueue` and `decision` are not. `null` for an instrument that observes the whole run.

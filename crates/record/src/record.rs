@@ -55,7 +55,7 @@ pub struct Record {
     /// The audit of the database; absent for workloads without one, and where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
-    /// What it cost to connect the crowd; absent in merged records, and in those of Klatch versions before it.
+    /// What it cost to connect the crowd; absent in merged records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joining: Option<Joining>,
     /// Delivery latency; `null` where nothing was delivered.
@@ -174,7 +174,7 @@ pub struct Runtime {
     pub path: String,
     /// Options on its command line.
     pub options: Vec<String>,
-    /// Variables of the environment with more options: `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`, with the files that these name.
+    /// Variables of the environment with more options: `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS`, with the files that these name; absent if none is set.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
     /// What the running virtual machine says of itself; absent if it says nothing.
@@ -346,7 +346,7 @@ impl Record {
 pub struct UsageOfBoth {
     /// Usage of the server's processes; `null` where it runs on another machine. Of `files`: usage of the reading processes.
     pub server: Option<Usage>,
-    /// Usage of the crowd's processes.
+    /// Usage of the crowd's processes; `null` where it was not measured.
     pub crowd: Option<Usage>,
     /// Usage of the processes of the database; absent where there is none, or where it is part of the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]

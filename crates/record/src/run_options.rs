@@ -17,7 +17,7 @@ pub struct RunOptions {
     /// File with the authorities that may have signed the certificate of the target; absent for those of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca: Option<String>,
-    /// Folder with platform files in addition to Klatch's.
+    /// Folder with platform files in addition to Klatch's; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalog: Option<String>,
     /// Subprotocol of the WebSocket, or `none`; absent for the default of the platform and its protocol.

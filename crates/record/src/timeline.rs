@@ -36,9 +36,9 @@ pub struct Interval {
     pub deliveries: u64,
     /// Their median latency, µs; `null` for an interval without deliveries.
     pub p50_us: Option<f64>,
-    /// The 99th percentile, µs.
+    /// The 99th percentile, µs; `null` in an interval without deliveries.
     pub p99_us: Option<f64>,
-    /// The largest latency in the interval, µs.
+    /// The largest latency in the interval, µs; `null` in an interval without deliveries.
     pub max_us: Option<f64>,
     /// All latencies in ns, as in [`Latency::histogram`]; empty for an interval without deliveries.
     pub histogram: String,

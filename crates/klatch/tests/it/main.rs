@@ -34,6 +34,7 @@ mod platforms;
 mod printed_text;
 mod private_files;
 mod reach;
+mod record_page;
 mod reports;
 mod rr;
 mod runs;

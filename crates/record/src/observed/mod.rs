@@ -42,6 +42,6 @@ pub struct Distribution {
 pub struct Sides<T> {
     /// The value of the server; `null` where it was not measured.
     pub server: Option<T>,
-    /// The crowd; several crowds together.
+    /// The crowd; several crowds together; `null` where it was not measured.
     pub crowd: Option<T>,
 }
