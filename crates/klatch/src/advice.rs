@@ -1,6 +1,7 @@
 //! The options of the command line that answer an error of a library.
 
-use klatch_platforms::{PlatformError, ServerError};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use klatch_platforms::{PlatformError, ServerError, is_knob};
 use klatch_runner::duet::DuetError;
 use klatch_runner::{Conflict, RunError};
 use klatch_study::StudyRunError;
@@ -28,6 +29,17 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
         return of_server(error);
     }
     error.downcast_ref().and_then(of_duet).or_else(|| error.downcast_ref().and_then(of_run))
+}
+
+/// An error of the command line, with a tip if an option that does not exist is a knob.
+pub(crate) fn with_knob(mut error: clap::Error) -> clap::Error {
+    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return error };
+    let name = argument.trim_start_matches('-').split('=').next().unwrap_or_default().replace('-', "_");
+    if error.kind() == ErrorKind::UnknownArgument && is_knob(&name) {
+        let tip = format!("{name} is a knob of platforms: --knob {name}=VALUE");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 fn of_server(error: &ServerError) -> Option<String> {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use klatch_platforms::{PlatformRequest, Setting};
+use klatch_platforms::{PlatformRequest, Setting, check_name};
 use klatch_record::{Duet as DuetResult, DuetEnd, WhichSide, Workload};
 use klatch_report::Gate;
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
@@ -209,7 +209,9 @@ impl Duet {
         let subject = match name.clone() {
             DuetSideName::Platform(request) => {
                 let catalog = catalog.or(request.catalog);
-                Subject::Platform(PlatformPlan::new(PlatformRequest { java, catalog, ..request }))
+                let request = PlatformRequest { java, catalog, ..request };
+                check_name(&request)?;
+                Subject::Platform(PlatformPlan::new(request))
             }
             DuetSideName::Target(target) => Subject::Target(TargetPlan { target, java }),
         };

@@ -25,7 +25,7 @@ use crate::output::{print, print_as_is, print_line};
 #[derive(Args)]
 pub(crate) struct Report {
     /// One or two results folders, records, or a history of klatch floor (.jsonl)
-    #[arg(required = true, value_name = "DIR|RECORD")]
+    #[arg(default_value = "results/latest", value_name = "DIR|RECORD")]
     paths: Vec<PathBuf>,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Html)]

@@ -3,7 +3,7 @@
 use crate::catalog::catalog;
 use crate::classic_crowd::ClassicCrowd;
 use crate::platform_error::PlatformError;
-use crate::resolve::{DEFAULTS, PlatformRequest};
+use crate::resolve::{DEFAULTS, PlatformRequest, unknown};
 use crate::setting::Setting;
 
 /// The platform and the crowd of the classic test: that of the request, else the default.
@@ -22,10 +22,7 @@ pub fn classic_test(request: &PlatformRequest) -> Result<(String, ClassicCrowd),
             let available = classic.map(|entry| entry.name.as_str()).collect::<Vec<_>>().join(" or ");
             Err(PlatformError::NotClassic { name: base.to_owned(), available })
         }
-        None => {
-            let available = entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>().join(", ");
-            Err(PlatformError::Unknown { name: base.to_owned(), available })
-        }
+        None => Err(unknown(base, &entries)),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use klatch_host::machine::file_system;
 use klatch_host::privileges::temporary_folder;
-use klatch_record::{Database, DatabaseChoice, Workload};
+use klatch_record::{Database, DatabaseChoice, Workload, instead_of};
 use serde::Deserialize;
 use tempfile::TempDir;
 use thiserror::Error;
@@ -60,12 +60,12 @@ struct Durability {
 #[derive(Debug, Error)]
 pub enum DatabaseError {
     /// The catalog has no database of this name.
-    #[error("no database is named {name}; there are {available}")]
+    #[error("no database is named {name}; {instead}")]
     Unknown {
         /// Name in the workload.
         name: String,
-        /// All names of the catalog.
-        available: String,
+        /// The database that was meant, or all of them.
+        instead: String,
     },
     /// The platform of the database cannot be used here.
     #[error("the database {name} cannot be used: {source}")]
@@ -125,7 +125,8 @@ pub fn databases() -> Vec<DatabaseEntry> {
 fn find(name: &str) -> Result<DatabaseEntry, DatabaseError> {
     let all = databases();
     let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
-    let unknown = DatabaseError::Unknown { name: name.to_owned(), available: names.join(", ") };
+    let unknown =
+        DatabaseError::Unknown { name: name.to_owned(), instead: instead_of(name, &names, "there are") };
     all.into_iter().find(|one| one.name == name).ok_or(unknown)
 }
 

@@ -27,12 +27,12 @@ pub enum PlatformError {
     #[error(transparent)]
     Catalog(#[from] CatalogError),
     /// The catalog has no platform of this name.
-    #[error("no platform is named {name}; the catalog has {available}")]
+    #[error("no platform is named {name}; {instead}")]
     Unknown {
         /// Name that the user requested.
         name: String,
-        /// All names of the catalog.
-        available: String,
+        /// The platform that was meant, or where all are listed.
+        instead: String,
     },
     /// The platform does not carry the workload.
     #[error("{name} does not carry the workload {workload}; it carries {available}")]

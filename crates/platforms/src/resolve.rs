@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use klatch_record::{
     Authorities, Class, DatabaseChoice, Endpoint, ProtocolName, Transport, WebSocket, Workload, WorkloadKind,
+    instead_of,
 };
 
 use crate::capacity::Side;
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd};
 use crate::database_access::DatabaseAccess;
 use crate::java::{Java, JavaRuntimes, installed};
+use crate::launch;
 use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};
 use crate::resolved_knobs::ResolvedKnobs;
@@ -172,10 +174,28 @@ pub fn runs_on_java(request: &PlatformRequest) -> bool {
 pub(crate) fn resolve_database(request: &PlatformRequest) -> Result<ResolvedPlatform, PlatformError> {
     let name = request.name.as_deref().unwrap_or_default();
     let entries = catalog(request.catalog.as_deref())?;
-    let names = || entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>().join(", ");
     match entries.iter().find(|entry| entry.name == name) {
         Some(entry) => resolve_entry(entry.clone(), None, request, &Workload::default()),
-        None => Err(PlatformError::Unknown { name: name.to_owned(), available: names() }),
+        None => Err(unknown(name, &entries)),
+    }
+}
+
+/// Checks the name of a platform alone, before anything that takes longer.
+///
+/// # Errors
+/// The catalog has no platform of this name, or cannot be read.
+pub fn check_name(request: &PlatformRequest) -> Result<(), PlatformError> {
+    let Some(name) = &request.name else { return Ok(()) };
+    let (name, entries) = (split_version(name).0, catalog(request.catalog.as_deref())?);
+    entries.iter().find(|entry| entry.name == name).map(|_| ()).ok_or_else(|| unknown(name, &entries))
+}
+
+/// No entry has the name.
+pub(crate) fn unknown(name: &str, entries: &[Entry]) -> PlatformError {
+    let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+    PlatformError::Unknown {
+        name: name.to_owned(),
+        instead: instead_of(name, &names, "klatch platforms lists all"),
     }
 }
 
@@ -193,8 +213,7 @@ fn resolve_named(
     let (base, version) = split_version(name);
     let mut entries = catalog(request.catalog.as_deref())?;
     let Some(index) = entries.iter().position(|entry| entry.name == base) else {
-        let names: Vec<String> = entries.into_iter().map(|entry| entry.name).collect();
-        return Err(PlatformError::Unknown { name: base.to_owned(), available: names.join(", ") });
+        return Err(unknown(base, &entries));
     };
     let entry = entries.swap_remove(index);
     let kind = workload.kind();
@@ -331,6 +350,13 @@ pub fn threads_crowd_knobs() -> Vec<(String, String)> {
     threads_crowd().knobs.iter().map(describe_knob).collect()
 }
 
+/// Whether some platform of Klatch has a knob of this name.
+pub fn is_knob(name: &str) -> bool {
+    let of_platforms =
+        catalog(None).unwrap_or_default().into_iter().any(|entry| entry.knobs.contains_key(name));
+    of_platforms || java_knobs().contains_key(name) || launch::names().any(|known| known == name)
+}
+
 fn describe_knob((name, knob): (&String, &Knob)) -> (String, String) {
     let values: Vec<&str> = knob.values.keys().map(String::as_str).collect();
     let values = if values.is_empty() { String::new() } else { format!(" [{}]", values.join(", ")) };
@@ -379,10 +405,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_lists_the_catalog() {
+    fn an_unknown_name_is_answered_with_a_similar_one_or_where_all_are() {
         let error = resolve_text(&request("java-fibers"));
-        assert!(error.starts_with("no platform is named java-fibers; the catalog has "), "{error}");
-        assert!(error.contains("java-threads, ") && error.contains("native-epoll"), "{error}");
+        assert_eq!(error, "no platform is named java-fibers; did you mean java-files?");
+        let error = resolve_text(&request("fax"));
+        assert!(error.starts_with("no platform is named fax; klatch platforms lists all "), "{error}");
     }
 
     #[test]

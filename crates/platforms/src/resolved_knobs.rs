@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_host::machine::vm_in_force;
-use klatch_record::VmInForce;
+use klatch_record::{VmInForce, instead_of};
 
 use crate::archive::Archive;
 use crate::arguments::arguments;
@@ -53,7 +53,8 @@ impl ResolvedKnobs {
         for (index, Setting { name, .. }) in settings.iter().enumerate() {
             if !available.contains(&name.as_str()) {
                 let (platform, name) = (owner.to_owned(), name.clone());
-                return Err(KnobError::Unknown { platform, name, available: available.join(", ") });
+                let instead = instead_of(&name, &available, "it has");
+                return Err(KnobError::Unknown { platform, name, instead });
             }
             if settings[..index].iter().any(|earlier| earlier.name == *name) {
                 return Err(KnobError::Twice(name.clone()));

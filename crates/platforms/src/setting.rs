@@ -20,14 +20,14 @@ pub enum KnobError {
     #[error("a knob is set by name=value, got {0}")]
     Form(String),
     /// The platform has no knob of this name.
-    #[error("{platform} has no knob {name}; it has {available}")]
+    #[error("{platform} has no knob {name}; {instead}")]
     Unknown {
         /// Name of the platform or crowd.
         platform: String,
         /// Knob that the user named.
         name: String,
-        /// Names of its knobs, comma-separated.
-        available: String,
+        /// The knob that was meant, or all of them.
+        instead: String,
     },
     /// The knob does not have this value.
     #[error("knob {name} must be one of {allowed}, got {value}")]

@@ -34,6 +34,7 @@ mod save;
 mod sensitivity;
 mod server_part;
 mod shard;
+mod similar;
 mod study;
 mod sums;
 mod timeline;
@@ -85,6 +86,7 @@ pub use save::{SaveError, check_can_save, create_folder, save, save_json, save_t
 pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
+pub use similar::instead_of;
 pub use study::{
     CellResult, CellStatus, Estimate, PairResult, ResultKind, STUDY_SCHEMA_NAME, SearchResult, SearchStep,
     StudyAxis, StudyResult,

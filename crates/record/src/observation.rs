@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::instead_of;
 use crate::observed::{
     Decision, JavaWaits, Jvm, Locks, Profile, Runqueue, Syscalls, Tcp, Trace, UsageDetails, Wakeups,
 };
@@ -114,7 +115,7 @@ impl fmt::Display for InstrumentName {
 
 /// Not the name of an instrument.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("instrument must be one of {all}, got {got}", all = InstrumentName::ALL.map(InstrumentName::name).join(", "))]
+#[error("no instrument is named {got}; {instead}", instead = instead_of(got, &InstrumentName::ALL.map(InstrumentName::name), "there are"))]
 pub struct InstrumentNameError {
     got: String,
 }
@@ -236,8 +237,6 @@ mod tests {
             assert_eq!(serde_json::to_value(name).unwrap(), name.name());
         }
         let error = "strace".parse::<InstrumentName>().unwrap_err().to_string();
-        assert!(
-            error.starts_with("instrument must be one of usage, profile, ") && error.ends_with("got strace")
-        );
+        assert!(error.starts_with("no instrument is named strace; there are usage, profile, "));
     }
 }

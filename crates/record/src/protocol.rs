@@ -58,6 +58,12 @@ impl ProtocolName {
         }
     }
 
+    /// Names of the workloads that it can carry, in the order in which help lists them.
+    pub fn workloads(self) -> Vec<&'static str> {
+        let carried = WorkloadKind::ALL.into_iter().filter(|workload| self.carries(*workload));
+        carried.map(WorkloadKind::name).collect()
+    }
+
     /// Its name on the command line and in the catalog.
     pub fn name(self) -> &'static str {
         match self {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use klatch_record::instead_of;
 use libbpf_rs::ObjectBuilder;
 
 use crate::error::SchedulerError;
@@ -69,9 +70,10 @@ pub fn all() -> &'static [Scheduler] {
 /// # Errors
 /// [`SchedulerError::Unknown`], which lists all names.
 pub fn find(name: &str) -> Result<&'static Scheduler, SchedulerError> {
-    let names = || ALL.iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
+    let names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
+    let instead = || instead_of(name, &names, "there are");
     let scheduler = ALL.iter().find(|one| one.name == name);
-    scheduler.ok_or_else(|| SchedulerError::Unknown { name: name.to_owned(), names: names() })
+    scheduler.ok_or_else(|| SchedulerError::Unknown { name: name.to_owned(), instead: instead() })
 }
 
 impl Scheduler {

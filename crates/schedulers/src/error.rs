@@ -12,22 +12,22 @@ pub enum SchedulerError {
     )]
     NoSchedExt,
     /// The catalogue has no scheduler with this name.
-    #[error("there is no scheduler {name}; there are {names}")]
+    #[error("there is no scheduler {name}; {instead}")]
     Unknown {
         /// The name in the command or study file.
         name: String,
-        /// All names, separated by commas.
-        names: String,
+        /// The scheduler that was meant, or all of them.
+        instead: String,
     },
     /// The scheduler has no knob with this name.
-    #[error("the scheduler {scheduler} has no knob {knob}; it has {knobs}")]
+    #[error("the scheduler {scheduler} has no knob {knob}; {instead}")]
     NoKnob {
         /// Name of the scheduler.
         scheduler: &'static str,
         /// The name in the command or study file.
         knob: String,
-        /// All its knobs, separated by commas.
-        knobs: String,
+        /// The knob that was meant, or all of them.
+        instead: String,
     },
     /// The value of a knob is not a number in its range.
     #[error("{knob} of the scheduler {scheduler} must be {min}..={max}, got {value}")]

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use klatch_record::instead_of;
 use klatch_record::lab::{SchedulerCounts, SchedulerReport};
 use libbpf_rs::{ErrorKind, Link, MapCore, MapFlags, Object, ObjectBuilder};
 
@@ -156,8 +157,9 @@ pub(crate) fn knob_values(
     let mut values: Vec<u64> = knobs.iter().map(|knob| knob.default).collect();
     for (name, value) in settings {
         let Some(index) = knobs.iter().position(|knob| knob.name == *name) else {
-            let knobs = knobs.iter().map(|knob| knob.name.as_str()).collect::<Vec<_>>().join(", ");
-            return Err(SchedulerError::NoKnob { scheduler: scheduler.name, knob: name.clone(), knobs });
+            let names: Vec<&str> = knobs.iter().map(|knob| knob.name.as_str()).collect();
+            let instead = instead_of(name, &names, "it has");
+            return Err(SchedulerError::NoKnob { scheduler: scheduler.name, knob: name.clone(), instead });
         };
         let knob = &knobs[index];
         let parsed = value.parse().ok().filter(|number| (knob.min..=knob.max).contains(number));

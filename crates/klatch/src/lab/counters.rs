@@ -28,7 +28,7 @@ pub(super) struct Counted {
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
     /// Command of klatch with its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 

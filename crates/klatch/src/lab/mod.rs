@@ -90,7 +90,7 @@ struct Exec {
     #[arg(long, value_name = "NAME")]
     module: Vec<String>,
     /// Command of klatch with its arguments, without `klatch` itself
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 

@@ -25,7 +25,7 @@ fn numbers_out_of_range_are_refused() {
         (["--window", "3"], "klatch: window belongs to pacing rounds"),
         (["--pacing", "rate"], "klatch: rate must be above 0 and at most 1000000 messages/s, got 0"),
         (["--rooms", "many"], "invalid value 'many' for '--rooms"),
-        (["--platform", "fax"], "klatch: no platform is named fax; the catalog has "),
+        (["--platform", "fax"], "klatch: no platform is named fax; klatch platforms lists all "),
         (
             ["--target", "chat.example"],
             "a target has the form irc://host:port (or ircs://, ws:// and wss:// with a path, redis://, nats://, mqtt://, echo://, http://, postgres://), got chat.example",
@@ -216,4 +216,31 @@ fn an_error_is_printed_with_its_cause() {
 fn an_uncreatable_folder_is_reported() {
     let mut command = run_once(Path::new("/proc/results"), &["--platform", "native-epoll"]);
     fails(&mut command, "klatch: cannot write results to /proc/results: ");
+}
+
+#[test]
+fn typing_errors_are_answered_with_what_was_meant() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, message) in [
+        ("run --platform java-thread", "no platform is named java-thread; did you mean java-threads?"),
+        ("run --platform native-epoll --knob lops=2", "native-epoll has no knob lops; did you mean loops?"),
+        ("run --instrument profil", "no instrument is named profil; did you mean profile?"),
+        ("run --scheduler goodnes", "there is no scheduler goodnes; did you mean goodness?"),
+        (
+            "run --target http://127.0.0.1:1",
+            "the protocol http does not carry the workload chat; it carries rr or web",
+        ),
+        ("run --gc zgc", "gc is a knob of platforms: --knob gc=VALUE"),
+        ("study thread-2000", "did you mean threads-2000?"),
+        // The name before the time, which is too short for three starts.
+        (
+            "duet native-epol native-epoll --for 5s",
+            "no platform is named native-epol; did you mean native-epoll?",
+        ),
+        ("simulate run --scheduler goodnes", "did you mean goodness?"),
+        // Without a folder, the last results.
+        ("report", "results/latest"),
+    ] {
+        fails(klatch().args(arguments.split(' ')).current_dir(folder.path()), message);
+    }
 }

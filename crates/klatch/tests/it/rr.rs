@@ -213,7 +213,10 @@ fn what_does_not_belong_to_the_workload_is_refused() {
         &rr(&["--platform", "native-epoll", "--crowd", "java"]),
         "the Java crowd carries the workload chat, not rr",
     );
-    refused(&rr(&["--target", "irc://127.0.0.1:1"]), "the protocol irc does not carry the workload rr");
+    refused(
+        &rr(&["--target", "irc://127.0.0.1:1"]),
+        "the protocol irc does not carry the workload rr; it carries chat",
+    );
     refused(&rr(&["--platform", "native-epoll", "--shards", "2"]), "connection count must be 2 or more");
     refused(&["--workload", "web2"], "[possible values: chat, rr, web, trade, orders, files]");
 }

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use klatch_record::instead_of;
 use klatch_schedulers::policies::goodness::Version;
 use klatch_schedulers::policies::o1::YieldTo;
 
@@ -64,7 +65,7 @@ impl ShardSize {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum SpecError {
     /// The name is unknown.
-    #[error("there is no simulated scheduler `{0}`; there are {names}", names = SchedulerSpec::NAMES.join(", "))]
+    #[error("there is no simulated scheduler `{0}`; {instead}", instead = instead_of(.0, &SchedulerSpec::NAMES, "there are"))]
     Name(String),
     /// The scheduler has no such knob, or the value is outside its range.
     #[error("`{knob}` is not a knob of `{scheduler}` with a value that it accepts; its knobs: {knobs}")]

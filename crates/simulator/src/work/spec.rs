@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use klatch_record::Replay;
+use klatch_record::{Replay, instead_of};
 
 use super::hackbench::HackbenchSpec;
 use super::locks::LocksSpec;
@@ -51,7 +51,7 @@ impl ChatSpec {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum WorkError {
     /// The name is unknown.
-    #[error("there is no simulated workload `{0}`; there are {names}", names = Workload::NAMES.join(", "))]
+    #[error("there is no simulated workload `{0}`; {instead}", instead = instead_of(.0, &Workload::NAMES, "there are"))]
     Name(String),
     /// The workload has no such setting, or the value is outside its range.
     #[error(

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use klatch_record::instead_of;
 use thiserror::Error;
 
 use super::{StudyFile, shipped};
@@ -10,12 +11,12 @@ use super::{StudyFile, shipped};
 #[derive(Debug, Error)]
 pub enum LoadError {
     /// There is neither a shipped study nor a file of this name.
-    #[error("no study is called {name}, and there is no such file; there are {known}")]
+    #[error("no study is called {name}, and there is no such file; {instead}")]
     Unknown {
         /// The name that was asked for.
         name: String,
-        /// The names of all shipped studies.
-        known: String,
+        /// The study that was meant, or all shipped ones.
+        instead: String,
     },
     /// The file cannot be read.
     #[error("cannot read {path}: {source}", path = path.display())]
@@ -40,8 +41,11 @@ pub fn load(name: &str) -> Result<StudyFile, LoadError> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(StudyFile::new(path, text)),
         Err(source) if could_be_a_name && source.kind() == std::io::ErrorKind::NotFound => {
-            let known = shipped().iter().map(|study| study.name).collect::<Vec<_>>().join(", ");
-            Err(LoadError::Unknown { name: name.to_owned(), known })
+            let known: Vec<&str> = shipped().iter().map(|study| study.name).collect();
+            Err(LoadError::Unknown {
+                name: name.to_owned(),
+                instead: instead_of(name, &known, "klatch study lists all"),
+            })
         }
         Err(source) => Err(LoadError::Read { path: path.to_owned(), source }),
     }

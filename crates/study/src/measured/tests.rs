@@ -211,7 +211,7 @@ fn invalid_files_are_refused_with_line_and_column() {
         ),
         (
             "question = 'q'\nplatforms = ['x']\n".into(),
-            "mine.toml:2:14: no platform is named x; the catalog has ",
+            "mine.toml:2:14: no platform is named x; klatch platforms lists all ",
         ),
         ("platforms = ['x']\n".into(), "mine.toml:1:1: missing field `question`"),
         ("question = 'q\n".into(), "mine.toml:1:"),

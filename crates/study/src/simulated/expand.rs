@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use klatch_record::{Build, ResultKind};
+use klatch_record::{Build, ResultKind, instead_of};
 use klatch_simulator::{Costs, Hardware, SchedulerSpec, Topology, Workload};
 
 use super::computer::METRICS;
@@ -215,6 +215,7 @@ fn metric(file: &SimulatedFile, source: &StudyFile) -> Result<String, StudyFileE
     if known.contains(&name.get_ref().as_str()) {
         return Ok(name.get_ref().clone());
     }
-    let message = format!("there is no metric {}; there are {}", name.get_ref(), known.join(", "));
+    let message =
+        format!("there is no metric {}; {}", name.get_ref(), instead_of(name.get_ref(), &known, "there are"));
     Err(source.error_at(name.span(), message))
 }
