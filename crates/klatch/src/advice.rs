@@ -31,14 +31,18 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref().and_then(of_duet).or_else(|| error.downcast_ref().and_then(of_run))
 }
 
-/// An error of the command line, with a tip if an option that does not exist is a knob.
-pub(crate) fn with_knob(mut error: clap::Error) -> clap::Error {
+/// An error of the command line, with a tip if an option that does not exist is a knob, or that of another command.
+pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return error };
     let name = argument.trim_start_matches('-').split('=').next().unwrap_or_default().replace('-', "_");
-    if error.kind() == ErrorKind::UnknownArgument && is_knob(&name) {
-        let tip = format!("{name} is a knob of platforms: --knob {name}=VALUE");
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    }
+    let tip = match name.as_str() {
+        _ if error.kind() != ErrorKind::UnknownArgument => return error,
+        "instrument" => "instruments observe runs and studies: klatch run --instrument".to_owned(),
+        name if is_knob(name) => format!("{name} is a knob of platforms: --knob {name}=VALUE"),
+        _ => return error,
+    };
+    error.remove(ContextKind::SuggestedArg);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
     error
 }
 

@@ -112,7 +112,7 @@ pub fn main() -> ExitCode {
         print_error(format_args!("klatch: {}", error_chain(&error)));
         return ExitCode::from(COULD_NOT_RUN);
     }
-    let arguments = command_line().try_get_matches().unwrap_or_else(|error| advice::with_knob(error).exit());
+    let arguments = command_line().try_get_matches().unwrap_or_else(|error| advice::with_tip(error).exit());
     let command = Klatch::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit()).command;
     // A klatch that starts servers and crowds has already restored the sysctls.
     if !matches!(command, Command::Serve(_) | Command::Crowd(_)) {

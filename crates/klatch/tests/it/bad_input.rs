@@ -231,6 +231,7 @@ fn typing_errors_are_answered_with_what_was_meant() {
             "the protocol http does not carry the workload chat; it carries rr or web",
         ),
         ("run --gc zgc", "gc is a knob of platforms: --knob gc=VALUE"),
+        ("duet a b --instrument usage", "instruments observe runs and studies: klatch run --instrument"),
         ("study thread-2000", "did you mean threads-2000?"),
         // The name before the time, which is too short for three starts.
         (

@@ -49,7 +49,8 @@ fn expand(source: &StudyFile, base: &StudyBase, seed: u64) -> Result<StudyPlan, 
             if workload.is_classic {
                 draft.make_classic().map_err(|error| source.error_at(choice.span(), error))?;
             }
-            let plan = draft.plan(base, &file.instruments);
+            let instruments = file.instruments.as_ref().map_or(&[][..], |all| all.get_ref());
+            let plan = draft.plan(base, instruments);
             let absent = absent(&plan, choice, &spans, source)?;
             if visits.iter().all(|(other, _)| *other != at) {
                 visits.push((at, (plan, absent)));

@@ -63,9 +63,9 @@ pub(crate) struct MeasuredFile {
     /// CPUs that server and crowd share, counted from the first; or `doubling`: 1, 2, 4 … up to all.
     #[cfg_attr(feature = "schema", schemars(with = "Option<OneOrMany<AnyScalar>>"))]
     pub(crate) cpus: Values<Scalar>,
-    /// Instruments of every run, as for `klatch run --instrument`.
-    #[serde(default)]
-    pub(crate) instruments: Vec<InstrumentName>,
+    /// Instruments of every run, as for `klatch run --instrument`; not under the preset `duet`.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<InstrumentName>>"))]
+    pub(crate) instruments: Option<Spanned<Vec<InstrumentName>>>,
     /// Run rules: what is discarded, and when a cell has enough trials.
     #[serde(default)]
     pub(crate) rules: RulesTable,

@@ -22,6 +22,13 @@ fn a_duet_has_no_count() {
 }
 
 #[test]
+fn a_duet_has_no_instruments() {
+    let text = "question = 'q'\nplatforms = ['native-epoll', 'native-threads']\ninstruments = ['usage']\n[rules]\npreset = 'duet'\n";
+    let refused = outcome(text);
+    assert!(refused.contains("a duet runs without instruments") && refused.contains("3:15"), "{refused}");
+}
+
+#[test]
 fn the_starts_of_a_duet_have_times() {
     let folder = tempfile::tempdir().unwrap();
     let head = "question = 'q'\nplatforms = ['jetty', 'tomcat']\n[workload]\nkind = 'web'\n[rules]\n";

@@ -73,6 +73,11 @@ impl<'a> WorkloadTable<'a> {
             }
         }
         self.check_knee(file, source)?;
+        if let Some(instruments) = file.instruments.as_ref().filter(|_| file.rules.is_duet()) {
+            let message = "a duet runs without instruments, which would work while the other side is measured; leave them out, \
+                           or take another preset";
+            return Err(source.error_at(instruments.span(), message));
+        }
         match (&self.get("count"), self.is_classic) {
             (Some(count), _) if file.rules.is_duet() => {
                 let message = "a duet runs for a time, not for a number of messages, so it has no count";
