@@ -1,6 +1,6 @@
 //! The answer of the report: one sentence with its interval.
 
-use klatch_record::{CellResult, CellStatus, Estimate, SearchResult, Workload};
+use klatch_record::{CellResult, CellStatus, Estimate, SearchResult, Warning, WarningKind, Workload};
 use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 
 use super::metrics::{Metric, study_metric, throughput_and_cpu};
@@ -18,11 +18,30 @@ pub(super) fn sentence(subject: &Subject) -> String {
     match (usable.as_slice(), &subject.grid.across) {
         ([], _) => "No answer: no cell has a valid trial.".to_owned(),
         ([only], _) => alone(subject, *only, &metric),
-        (several, None) => best(subject, several, &metric),
+        (several, None) => match undisturbed(subject, several, &metric) {
+            Some(cpu) => {
+                format!(
+                    "Others disturbed the throughput, so CPU time decides. {}",
+                    best(subject, several, &cpu)
+                )
+            }
+            None => best(subject, several, &metric),
+        },
         (several, Some(_)) => {
             ends(subject, several, &metric).unwrap_or_else(|| best(subject, several, &metric))
         }
     }
+}
+
+/// CPU time in place of a throughput that other programs or the hypervisor disturbed; `None` if nobody did, or if a cell has none.
+fn undisturbed(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<Metric> {
+    let disturbs = |warning: &Warning| matches!(warning.kind, WarningKind::MachineBusy | WarningKind::Steal);
+    let of_cells = subject.result.cells.iter().flat_map(|cell| &cell.warnings);
+    let of_runs = subject.runs.iter().flat_map(|run| &run.record.warnings);
+    let disturbed = of_cells.chain(of_runs).any(disturbs);
+    let [_, cpu] = throughput_and_cpu(&subject.result);
+    let all_have = cells.iter().all(|&cell| usable(&subject.result.cells[cell], &cpu));
+    (metric.more_is_better && disturbed && all_have).then_some(cpu)
 }
 
 fn usable(cell: &CellResult, metric: &Metric) -> bool {
