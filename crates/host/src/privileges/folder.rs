@@ -296,6 +296,12 @@ fn system(what: &'static str, path: &Path) -> impl Fn(Errno) -> FolderError {
     move |error| FolderError::System { what, path: path.to_owned(), source: error.into() }
 }
 
+/// Why nothing can be written to a folder, or to the one in which it will be made; `None` if something can.
+pub fn cannot_write(path: &Path) -> Option<std::io::Error> {
+    let there = path.ancestors().find(|folder| folder.exists())?;
+    rustix::fs::access(there, rustix::fs::Access::WRITE_OK).err().map(Into::into)
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -15,7 +15,7 @@ mod readable;
 mod service_user;
 mod system;
 
-pub use folder::{FolderError, PrivateFolder};
+pub use folder::{FolderError, PrivateFolder, cannot_write};
 pub use invoker::{
     Invoker, InvokerError, act_as_invoker, as_root, file_uid, invoker, programs_run_as_root, user_name,
 };

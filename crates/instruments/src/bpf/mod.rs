@@ -202,7 +202,8 @@ impl LoadError {
     /// The reason and its remedy, for the list of instruments.
     pub(crate) fn support(&self) -> Support {
         let (why, remedy) = if self.0.kind() == libbpf_rs::ErrorKind::PermissionDenied {
-            ("BPF programs need root (or CAP_BPF and CAP_PERFMON)", "run klatch as root: sudo klatch …")
+            let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+            refusal(rustix::process::geteuid().is_root(), effective_capabilities(&status))
         } else {
             let why = format!("the kernel refuses the BPF programs: {:#}", self.0);
             return Support::NotAvailable {
@@ -212,6 +213,32 @@ impl LoadError {
         };
         Support::NotAvailable { why: why.to_owned(), remedy: remedy.to_owned() }
     }
+}
+
+/// Why the kernel refuses programs to a process with these rights, and the remedy.
+fn refusal(is_root: bool, capabilities: Option<u64>) -> (&'static str, &'static str) {
+    const SYS_ADMIN: u64 = 1 << 21;
+    const PERFMON_AND_BPF: u64 = 1 << 38 | 1 << 39;
+    let suffices = |all: u64| all & SYS_ADMIN != 0 || all & PERFMON_AND_BPF == PERFMON_AND_BPF;
+    match (is_root, capabilities.map(suffices)) {
+        (_, Some(true)) => (
+            "bpf() is refused to a process that has the capabilities for it: by a seccomp filter, as containers have, or a security module",
+            "give the container a seccomp profile that allows bpf and perf_event_open",
+        ),
+        (true, _) => (
+            "BPF programs need CAP_BPF and CAP_PERFMON, which this root does not have",
+            "give the container the capabilities BPF and PERFMON",
+        ),
+        (false, _) => {
+            ("BPF programs need root (or CAP_BPF and CAP_PERFMON)", "run klatch as root: sudo klatch …")
+        }
+    }
+}
+
+/// The capabilities in force, from the text of /proc/PID/status.
+fn effective_capabilities(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(line.trim(), 16).ok()
 }
 
 impl From<LoadError> for InstrumentError {
@@ -227,4 +254,20 @@ pub(crate) fn bpf_error(error: libbpf_rs::Error) -> InstrumentError {
 
 fn absent(name: &str) -> InstrumentError {
     InstrumentError(format!("the BPF object has no {name}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_what_is_missing() {
+        let capabilities = |bits: &str| effective_capabilities(&format!("Name:\tx\nCapEff:\t{bits}\n"));
+        let (all, of_docker) = (capabilities("000001ffffffffff"), capabilities("00000000a80425fb"));
+        assert!(refusal(true, all).0.contains("seccomp"));
+        assert!(refusal(false, capabilities("000000c000000000")).0.contains("seccomp"));
+        assert!(refusal(true, of_docker).0.contains("need CAP_BPF and CAP_PERFMON"));
+        assert!(refusal(false, capabilities("0")).1.contains("sudo klatch"));
+        assert!(refusal(false, None).1.contains("sudo klatch"));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use klatch_host::privileges::{FolderError, PrivateFolder, cache_path, state_folder};
+use klatch_host::privileges::{FolderError, PrivateFolder, cache_path, cannot_write, state_folder};
 use klatch_record::error_chain;
 
 use super::finding::Finding;
@@ -14,13 +14,22 @@ pub(super) fn findings() -> Vec<Finding> {
 }
 
 fn finding(name: &str, path: Result<PathBuf, FolderError>) -> Finding {
+    const REMEDY: &str = "set XDG_CACHE_HOME and XDG_STATE_HOME to folders of yours";
     let opened = path.and_then(|path| PrivateFolder::open(&path).map(|_| path));
     match opened {
-        Ok(path) => Finding::works(TOPIC, name, path.display().to_string()),
+        Ok(path) => match cannot_write(&path) {
+            None => Finding::works(TOPIC, name, path.display().to_string()),
+            Some(error) => Finding::gap(
+                TOPIC,
+                name,
+                format!("cannot write to {}: {error}", path.display()),
+                REMEDY.to_owned(),
+            ),
+        },
         Err(error) => {
             let remedy = match &error {
                 FolderError::Untrusted { path, .. } => format!("chmod go-w {}", path.display()),
-                _ => "set XDG_CACHE_HOME and XDG_STATE_HOME to folders of yours".to_owned(),
+                _ => REMEDY.to_owned(),
             };
             Finding::gap(TOPIC, name, error_chain(&error), remedy)
         }

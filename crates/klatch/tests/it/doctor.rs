@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use crate::support::{Finished, klatch};
+use crate::support::{Finished, klatch, unshared};
+use klatch_testing::{Need, needs};
 use serde_json::Value;
 
 fn findings(command: &mut Command) -> Vec<Value> {
@@ -47,6 +48,22 @@ fn the_limit_of_open_files_bounds_the_number_of_users() {
     assert!(state.contains("2100 open files, and the hard limit of open files is 1000"), "{gap}");
     assert_eq!(state.matches("hard limit").count(), 1, "both sides meet the same limit: {gap}");
     assert!(gap["remedy"].as_str().unwrap().starts_with("ulimit -Hn 2100; "), "{gap}");
+}
+
+#[test]
+fn folders_that_can_only_be_read_are_gaps() {
+    needs!(Need::Root);
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().display();
+    let script = format!("mount --bind {folder} {folder}; mount -o remount,ro,bind {folder}");
+    let mut command = klatch();
+    command.args(["doctor", "--json"]);
+    command.env("XDG_CACHE_HOME", home.path()).env("XDG_STATE_HOME", home.path());
+    let findings = findings(&mut unshared(&["--mount"], &script, &command));
+    for name in ["cache", "state"] {
+        let state = find(&findings, name)["state"].as_str().unwrap();
+        assert!(state.contains("cannot write to") && state.contains("Read-only file system"), "{state}");
+    }
 }
 
 #[test]

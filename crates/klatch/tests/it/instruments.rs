@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use crate::support::{Finished, klatch, run_once};
+use crate::support::{Finished, klatch, run_once, unshared};
 use klatch_record::{InstrumentName, ObservationData, Status, Support};
 use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
@@ -136,20 +136,6 @@ fn nothing_stays_loaded_after(signal: Signal) {
         std::thread::yield_now();
     }
     assert_eq!(std::fs::read_to_string("/proc/self/mounts").unwrap(), mounts);
-}
-
-/// The same command below `unshare` with these options, after a script that may change what it sees.
-fn unshared(options: &[&str], script: &str, command: &Command) -> Command {
-    let mut unshared = Command::new("unshare");
-    unshared.args(options).args(["sh", "-c", &format!("set -e; {script}\nexec \"$@\""), "sh"]);
-    unshared.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => unshared.env(name, value),
-            None => unshared.env_remove(name),
-        };
-    }
-    unshared
 }
 
 #[test]

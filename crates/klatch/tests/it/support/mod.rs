@@ -235,3 +235,17 @@ pub(crate) fn gone(pid: u32) -> Option<()> {
     let patience = rustix::event::Timespec { tv_sec: 10, tv_nsec: 0 };
     rustix::event::poll(&mut waiting, Some(&patience)).ok().filter(|&ready| ready > 0).map(|_| ())
 }
+
+/// The same command below `unshare` with these options, after a script that may change what it sees.
+pub(crate) fn unshared(options: &[&str], script: &str, command: &Command) -> Command {
+    let mut unshared = Command::new("unshare");
+    unshared.args(options).args(["sh", "-c", &format!("set -e; {script}\nexec \"$@\""), "sh"]);
+    unshared.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => unshared.env(name, value),
+            None => unshared.env_remove(name),
+        };
+    }
+    unshared
+}
