@@ -64,9 +64,9 @@ impl Namespace {
     /// Starts a long run and returns the process of its klatch once the value is set.
     fn long_run(&mut self) -> Pid {
         let set = format!("--sysctl '{NAME}=50000 50999'");
-        // Wait for the value itself, not for the crowd's progress.
+        // Wait for the value itself, not for the crowd's progress. A shell ignores SIGINT in background jobs, and so would klatch.
         let pid = self.does(&format!(
-            "$KLATCH {RUN} --out $OUT --count 1000 --pause 1 {set} > $OUT/finished 2>&1 & echo $!\n\
+            "env --default-signal=INT $KLATCH {RUN} --out $OUT --count 1000 --pause 1 {set} > $OUT/finished 2>&1 & echo $!\n\
              until grep -q '^50000.50999$' {FILE}; do kill -0 $! || {{ cat $OUT/finished; break; }}; done"
         ));
         let pid = pid.parse().unwrap_or_else(|_| panic!("klatch has ended without setting the value: {pid}"));
