@@ -236,7 +236,8 @@ mod tests {
             assert_eq!(name.name().parse(), Ok(name));
             assert_eq!(serde_json::to_value(name).unwrap(), name.name());
         }
-        let error = "strace".parse::<InstrumentName>().unwrap_err().to_string();
-        assert!(error.starts_with("no instrument is named strace; there are usage, profile, "));
+        let error = |name: &str| name.parse::<InstrumentName>().unwrap_err().to_string();
+        assert_eq!(error("strace"), "no instrument is named strace; did you mean trace?");
+        assert!(error("x").starts_with("no instrument is named x; there are usage, profile, "));
     }
 }
