@@ -11,7 +11,6 @@ use klatch_report::Gate;
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
-use crate::INTERRUPTED;
 use crate::crowd::seconds;
 use crate::duet_side::DuetSideName;
 use crate::output::{print, print_error, print_line};
@@ -20,6 +19,7 @@ use crate::report::save_duet_report;
 use crate::run::CrowdName;
 use crate::version::build;
 use crate::workload::{OfDuet, WorkloadArgs};
+use crate::{BLIND, INTERRUPTED};
 
 /// Compare two servers in slices of time, to about one per cent
 ///
@@ -107,8 +107,6 @@ const SIDES: &str = "Sides";
 const SCHEDULE: &str = "Schedule";
 const RESULT: &str = "Result";
 
-/// Exit status if the data could not show what the gate asks for.
-const BLIND: u8 = 4;
 /// Pairs that each start must have time for.
 const PAIRS_MIN: u32 = 20;
 impl DuetSchedule {

@@ -92,6 +92,8 @@ enum Command {
 const COULD_NOT_RUN: u8 = 2;
 /// Exit status if there is no fault, but the score may not be the server's.
 const UNKNOWN: u8 = 3;
+/// Exit status if the data could not show what a gate asks for.
+const BLIND: u8 = 4;
 /// Exit status after Ctrl-C, by the convention of shells: 128 + SIGINT.
 const INTERRUPTED: u8 = 130;
 

@@ -37,7 +37,7 @@ pub struct Environment {
     /// other programs, and of Klatch itself. `null` where the server is not one that Klatch started.
     pub others_share_in_run: Option<f64>,
     /// Time during the run for which that quota kept processes of the control groups from running, all CPUs together, seconds; absent
-    /// without a quota.
+    /// without a quota, and where the kernel does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_in_run_s: Option<f64>,
     /// Clock frequency of the fastest CPU, mean over the run, MHz; `null` where the machine does not tell it.

@@ -61,6 +61,18 @@ mod tests {
     }
 
     #[test]
+    fn the_java_crowd_prints_the_same() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/printable.json");
+        let vectors: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let lines = vectors["lines"].as_array().unwrap();
+        assert!(lines.len() > 5);
+        for line in lines {
+            assert_eq!(printable_line(line["text"].as_str().unwrap()), line["printable"].as_str().unwrap());
+        }
+    }
+
+    #[test]
     fn json_stays_what_it_was() {
         let text = "\u{1b}[2J\u{7f}\u{9b}1m \u{202e}\\\u{2028}\u{e0041}";
         let json = serde_json::to_string_pretty(&[text]).unwrap();

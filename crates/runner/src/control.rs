@@ -317,7 +317,7 @@ impl Control {
             .as_ref()
             .and_then(|(before, after)| Some(after.database?.since(&before.database?, messages)));
         let quota = span.as_ref().and_then(|(before, after)| before.quota.zip(after.quota));
-        let throttled_s = quota.map(|(before, after)| after.throttled_s_since(&before));
+        let throttled_s = quota.and_then(|(before, after)| after.throttled_s_since(&before));
         let machine = span.and_then(|(before, after)| before.machine.zip(after.machine));
         let steal_share = machine.and_then(|(before, after)| after.steal_share_since(&before));
         let local = self.running.iter().zip(&outputs).filter(|(crowd, _)| crowd.is_local());

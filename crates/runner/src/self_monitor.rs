@@ -42,7 +42,7 @@ impl SelfMonitor {
     pub fn report(self, messages: u64) -> CrowdSelfReport {
         let span = self.before.zip(self.after);
         let throttled = |(before, after): (CpuQuota, CpuQuota)| after.throttled_s_since(&before);
-        let throttled_in_run_s = self.quota[0].zip(self.quota[1]).map(throttled);
+        let throttled_in_run_s = self.quota[0].zip(self.quota[1]).and_then(throttled);
         CrowdSelfReport {
             host: host_name(),
             clock: boot_id(),

@@ -9,7 +9,8 @@ use crate::machine::limits::control_groups;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CpuQuota {
     cpus: f64,
-    throttled_ns: u64,
+    /// `None` if a control group does not count it.
+    throttled_ns: Option<u64>,
 }
 
 impl CpuQuota {
@@ -22,10 +23,10 @@ impl CpuQuota {
     /// version 1 two files.
     fn of(groups: &[PathBuf]) -> Option<CpuQuota> {
         let quotas = groups.iter().filter_map(|group| Some((quota(group)?, throttled_ns(group))));
-        quotas.fold(None, |sum: Option<CpuQuota>, (cpus, throttled_ns)| {
-            let CpuQuota { cpus: least, throttled_ns: others } =
-                sum.unwrap_or(CpuQuota { cpus, throttled_ns: 0 });
-            Some(CpuQuota { cpus: least.min(cpus), throttled_ns: others.saturating_add(throttled_ns) })
+        quotas.map(|(cpus, throttled_ns)| CpuQuota { cpus, throttled_ns }).reduce(|one, other| {
+            let both = one.throttled_ns.zip(other.throttled_ns);
+            let throttled_ns = both.map(|(one, other)| one.saturating_add(other));
+            CpuQuota { cpus: one.cpus.min(other.cpus), throttled_ns }
         })
     }
 
@@ -34,9 +35,10 @@ impl CpuQuota {
         self.cpus
     }
 
-    /// Time since `earlier` for which the quota kept processes of the control groups from running, all CPUs together, seconds.
-    pub fn throttled_s_since(&self, earlier: &CpuQuota) -> f64 {
-        self.throttled_ns.saturating_sub(earlier.throttled_ns) as f64 / 1e9
+    /// Time since `earlier` for which the quota kept processes of the control groups from running, all CPUs together, seconds; `None` if
+    /// that is not counted.
+    pub fn throttled_s_since(&self, earlier: &CpuQuota) -> Option<f64> {
+        Some(self.throttled_ns?.saturating_sub(earlier.throttled_ns?) as f64 / 1e9)
     }
 }
 
@@ -56,14 +58,14 @@ fn quota(group: &Path) -> Option<f64> {
     Some(quota / period)
 }
 
-fn throttled_ns(group: &Path) -> u64 {
-    let text = read_to_string(group.join("cpu.stat")).unwrap_or_default();
+fn throttled_ns(group: &Path) -> Option<u64> {
+    let text = read_to_string(group.join("cpu.stat")).ok()?;
     let number = |line: &str| line.trim().parse::<u64>().ok();
     let of_line = |line: &str| match line.strip_prefix("throttled_usec ") {
         Some(us) => number(us)?.checked_mul(1_000),
         None => number(line.strip_prefix("throttled_time ")?),
     };
-    text.lines().find_map(of_line).unwrap_or(0)
+    text.lines().find_map(of_line)
 }
 
 /// CPUs that this process may run on. A quota is another limit.
@@ -76,6 +78,7 @@ pub fn allowed_cpus() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::cgroups::groups_in;
 
     /// A control group below `root` with these files.
     fn group(root: &Path, name: &str, files: &[(&str, &str)]) -> PathBuf {
@@ -94,7 +97,7 @@ mod tests {
         };
         let before = CpuQuota::of(&[version_2("150000 100000\n", 1_000)]).unwrap();
         let after = CpuQuota::of(&[version_2("150000 100000\n", 36_001_000)]).unwrap();
-        assert_eq!((before.cpus(), after.throttled_s_since(&before)), (1.5, 36.0));
+        assert_eq!((before.cpus(), after.throttled_s_since(&before)), (1.5, Some(36.0)));
         assert_eq!(CpuQuota::of(&[version_2("max 100000\n", 0)]), None);
         let version_1 = |quota| {
             let files = [
@@ -106,9 +109,39 @@ mod tests {
         };
         assert_eq!(
             CpuQuota::of(&[version_1("50000\n")]),
-            Some(CpuQuota { cpus: 0.5, throttled_ns: 2_500_000_000 })
+            Some(CpuQuota { cpus: 0.5, throttled_ns: Some(2_500_000_000) })
         );
         assert_eq!(CpuQuota::of(&[version_1("-1\n"), root.path().join("absent")]), None);
+    }
+
+    #[test]
+    fn the_groups_of_each_version_are_found_by_their_mounts() {
+        let quota = |files: &[(&str, &str)]| {
+            let root = tempfile::tempdir().unwrap();
+            for (file, text) in files {
+                let path = root.path().join(file);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            CpuQuota::of(&groups_in(root.path(), "cpu").unwrap().folders).map(|quota| quota.cpus())
+        };
+        let version_2 = [
+            ("proc/self/cgroup", "0::/a.slice/b\n"),
+            ("sys/fs/cgroup/a.slice/cpu.max", "150000 100000\n"),
+            ("sys/fs/cgroup/a.slice/b/cpu.max", "max 100000\n"),
+        ];
+        assert_eq!(quota(&version_2), Some(1.5));
+        let mounts = "31 30 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
+                      32 31 0:29 /docker/c1 /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct\n";
+        let version_1 = [
+            ("proc/self/mountinfo", mounts),
+            ("proc/self/cgroup", "4:memory:/jobs/7\n1:cpu,cpuacct:/docker/c1/x\n0::/\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "25000\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "-1\n"),
+            ("sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n"),
+        ];
+        assert_eq!(quota(&version_1), Some(0.25));
     }
 
     #[test]
@@ -116,6 +149,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let quota = |name, text| group(root.path(), name, &[("cpu.max", text)]);
         let groups = [quota("a/b", "max 100000"), quota("a", "75000 50000"), quota(".", "400000 100000")];
-        assert_eq!(CpuQuota::of(&groups).map(|quota| quota.cpus()), Some(1.5));
+        // Nobody counts for how long these have stopped processes.
+        assert_eq!(CpuQuota::of(&groups), Some(CpuQuota { cpus: 1.5, throttled_ns: None }));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use klatch_host::machine::{Snapshot, counter_file};
 use klatch_testing::{Need, needs};
@@ -146,6 +146,20 @@ impl Drop for Planted {
     }
 }
 
+/// Starts the program, which waits for a line now.
+fn start(program: &Path, options: &[&str]) -> Child {
+    let mut java = Command::new("java")
+        .args(options)
+        .arg(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this test needs java; install it: scripts/setup.sh test");
+    let mut output = BufReader::new(java.stdout.take().unwrap()).lines();
+    assert_eq!(output.next().unwrap().unwrap(), "ready");
+    java
+}
+
 #[test]
 fn counters_that_another_user_made_for_a_jvm_are_not_read() {
     needs!(Need::Root);
@@ -154,15 +168,7 @@ fn counters_that_another_user_made_for_a_jvm_are_not_read() {
     let program = folder.path().join("Litter.java");
     std::fs::write(&program, PROGRAM).unwrap();
     for (options, has_counters) in [(&["-XX:-UsePerfData"][..], false), (&[], true)] {
-        let mut java = Command::new("java")
-            .args(options)
-            .arg(&program)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this test needs java; install it: scripts/setup.sh test");
-        let mut output = BufReader::new(java.stdout.take().unwrap()).lines();
-        assert_eq!(output.next().unwrap().unwrap(), "ready");
+        let mut java = start(&program, options);
         // The folder of another user, for this JVM.
         let planted = Planted(PathBuf::from(format!("/tmp/hsperfdata_klatch-test-{}", java.id())));
         std::fs::create_dir(&planted.0).unwrap();
@@ -185,19 +191,7 @@ fn counters_that_a_killed_jvm_left_are_not_those_of_another() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("Litter.java");
     std::fs::write(&program, PROGRAM).unwrap();
-    let start = |options: &[&str]| {
-        let mut java = Command::new("java")
-            .args(options)
-            .arg(&program)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("this test needs java; install it: scripts/setup.sh test");
-        let mut output = BufReader::new(java.stdout.take().unwrap()).lines();
-        assert_eq!(output.next().unwrap().unwrap(), "ready");
-        java
-    };
-    let (mut killed, mut silent) = (start(&[]), start(&["-XX:-UsePerfData"]));
+    let (mut killed, mut silent) = (start(&program, &[]), start(&program, &["-XX:-UsePerfData"]));
     let mut bytes = Vec::new();
     counter_file(killed.id()).unwrap().read_to_end(&mut bytes).unwrap();
     // As if the process id of the killed one were that of the other, whose owner is the same.

@@ -1,11 +1,17 @@
-//! The JSON Schemas in docs/ are those of the types, and the program prints them. `KLATCH_WRITE_SCHEMAS=1` writes them.
+//! The JSON Schemas in docs/, and the page that is made of one, are those of the types, and the program prints the schemas.
+//! `KLATCH_WRITE_SCHEMAS=1` writes them.
 
 use std::path::{Path, PathBuf};
 
+use crate::record_page;
 use crate::support::{Finished, klatch};
 
+fn docs(file: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(file)
+}
+
 fn committed(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/{name}.schema.json"))
+    docs(&format!("{name}.schema.json"))
 }
 
 #[test]
@@ -18,14 +24,14 @@ fn committed_schemas_are_those_of_the_types() {
         ("report", klatch_report::report_schema()),
         ("platform", klatch_platforms::schema()),
     ];
-    for (name, schema) in schemas {
-        let path = committed(name);
-        if std::fs::read_to_string(&path).is_ok_and(|text| text == schema) {
+    let schemas = schemas.map(|(name, schema)| (committed(name), schema));
+    for (path, text) in schemas.into_iter().chain([(docs("reference/record.md"), record_page::page())]) {
+        if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
             continue;
         }
         let writes = std::env::var_os("KLATCH_WRITE_SCHEMAS").is_some();
         assert!(writes, "{} is out of date: repeat this test with KLATCH_WRITE_SCHEMAS=1", path.display());
-        std::fs::write(&path, &schema).unwrap();
+        std::fs::write(&path, &text).unwrap();
     }
 }
 
