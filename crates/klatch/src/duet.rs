@@ -7,12 +7,13 @@ use std::time::Duration;
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
 use klatch_record::{Duet as DuetResult, DuetEnd, WhichSide, Workload};
-use klatch_report::Gate;
+use klatch_report::{Ending, Gate};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
 use crate::crowd::seconds;
 use crate::duet_side::DuetSideName;
+use crate::next;
 use crate::output::{print, print_error, print_line};
 use crate::quantity::{Percent, Time};
 use crate::report::save_duet_report;
@@ -195,9 +196,12 @@ impl Duet {
             print_line(serde_json::to_string(&outcome.duet)?);
         } else {
             print(klatch_report::duet(&outcome.duet));
-            print_line(format_args!("results: {}", outcome.folder.display()));
-            let report = save_duet_report(&outcome.folder, &outcome.duet)?;
-            print_line(format_args!("report: {}", report.display()));
+            let saved = save_duet_report(&outcome.folder, &outcome.duet)?;
+            print(Ending {
+                answer: saved.answer,
+                places: vec![("results", outcome.folder.clone()), ("report", saved.path)],
+                next: next::open(&self.out),
+            });
         }
         Ok(())
     }

@@ -8,15 +8,19 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use klatch_record::{FloorResult, WorkloadKind};
-use klatch_report::one_line;
+use klatch_report::{Ending, floor_history, one_line};
 use klatch_runner::{Machine, VisitEvent};
 use klatch_study::compare::FloorProbe;
 use klatch_study::{StopRule, Store, StudyEvent, load, run_study};
 
 use crate::INTERRUPTED;
+use crate::next;
 use crate::output::{print, print_error, print_line};
 use crate::platforms::PlatformArgs;
 use crate::study;
+
+/// Starts of each server by default. With fewer, intervals are too wide to be useful.
+const BLOCKS: u32 = 3;
 
 /// Compare servers and crowd with the cost of the loopback itself
 ///
@@ -31,7 +35,7 @@ pub(crate) struct Floor {
     #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// Starts of each server; intervals need two
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = BLOCKS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     blocks: u32,
     /// Cells to run: those with one of these texts in the name
     #[arg(long, value_name = "TEXT,…", value_delimiter = ',')]
@@ -103,11 +107,16 @@ impl Floor {
             print_line(serde_json::to_string(&result)?);
         } else {
             print(format_args!("\n{}", klatch_report::floor(&result)));
-            print_line(format_args!("\nrecords: {}", store.folder().display()));
         }
         history.append(&result)?;
         if !self.json {
-            print_line(format_args!("history: {}", history.path.display()));
+            let report = floor_history(&history.path, std::slice::from_ref(&result));
+            let next = match self.blocks < BLOCKS {
+                true => next::again(&[("--blocks", &BLOCKS.to_string())]),
+                false => next::words(&["klatch", "report", &history.path.display().to_string()]),
+            };
+            let places = vec![("results", store.folder().to_owned()), ("history", history.path.clone())];
+            print(Ending { answer: report.answer, places, next });
         }
         Ok(ExitCode::SUCCESS)
     }

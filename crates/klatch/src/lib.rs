@@ -17,6 +17,7 @@ mod interrupt;
 mod lab;
 mod man;
 mod merge;
+mod next;
 mod open;
 mod output;
 mod plan;

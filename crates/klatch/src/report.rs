@@ -119,25 +119,41 @@ pub(crate) fn report_of(path: &Path) -> anyhow::Result<klatch_report::Report> {
     })
 }
 
-/// Writes the report of the results in a folder to `report.html` in that folder.
-pub(crate) fn save_report(folder: &Path) -> anyhow::Result<PathBuf> {
-    let path = folder.join("report.html");
-    save_text(&render(&klatch_report::report(&read(folder)?), Format::Html)?, &path)?;
-    Ok(path)
+/// A report that was written to `report.html` in the folder of its results.
+pub(crate) struct SavedReport {
+    /// Its answer.
+    pub(crate) answer: String,
+    /// Path of the page.
+    pub(crate) path: PathBuf,
+    /// The duet that decides what the answer leaves open, as a command.
+    pub(crate) undecided: Option<Vec<String>>,
 }
 
-/// Writes the report of a duet to `report.html` in its folder.
-pub(crate) fn save_duet_report(folder: &Path, duet: &Duet) -> anyhow::Result<PathBuf> {
+fn save_page(folder: &Path, report: klatch_report::Report) -> anyhow::Result<SavedReport> {
     let path = folder.join("report.html");
-    save_text(&render(&duet_report(folder, duet), Format::Html)?, &path)?;
-    Ok(path)
+    save_text(&render(&report, Format::Html)?, &path)?;
+    Ok(SavedReport { answer: report.answer, path, undecided: None })
 }
 
-/// Writes the report of a study of the lab to `report.html` in its folder.
-pub(crate) fn save_lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> anyhow::Result<PathBuf> {
-    let path = folder.join("report.html");
-    save_text(&render(&lab_report(folder, study, outcomes), Format::Html)?, &path)?;
-    Ok(path)
+/// Writes the report of the results in a folder.
+pub(crate) fn save_report(folder: &Path) -> anyhow::Result<SavedReport> {
+    let source = read(folder)?;
+    let saved = save_page(folder, klatch_report::report(&source))?;
+    Ok(SavedReport { undecided: klatch_report::undecided(&source), ..saved })
+}
+
+/// Writes the report of a duet.
+pub(crate) fn save_duet_report(folder: &Path, duet: &Duet) -> anyhow::Result<SavedReport> {
+    save_page(folder, duet_report(folder, duet))
+}
+
+/// Writes the report of a study of the lab.
+pub(crate) fn save_lab_report(
+    folder: &Path,
+    study: &Study,
+    outcomes: &[Outcome],
+) -> anyhow::Result<SavedReport> {
+    save_page(folder, lab_report(folder, study, outcomes))
 }
 
 /// Report of two folders. If they cannot be compared, the report gives the cause as its answer.

@@ -1,6 +1,6 @@
 //! `klatch run`: one platform, one workload, warm-ups and trials.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -9,16 +9,17 @@ use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB};
 use klatch_record::{
     Authorities, InstrumentName, Record, Role, RunOptions, Status, Subprotocol, Transport, WorkloadKind,
 };
-use klatch_report::{Progress, headline, one_line, trials, warnings};
+use klatch_report::{Ending, Progress, headline, one_line, trials, warnings};
 use klatch_runner::{
-    Conflict, CrowdKind, Event, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent, execute,
-    guard_series, make_classic,
+    Conflict, CrowdKind, Event, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent,
+    execute, guard_series, make_classic,
 };
 use klatch_schedulers::SchedulerSpec;
 
 use crate::INTERRUPTED;
 use crate::UNKNOWN;
 use crate::crowd::seconds;
+use crate::next;
 use crate::output::{print, print_error, print_line};
 use crate::platforms::{PlatformArgs, SERVER};
 use crate::spread::SpreadArgs;
@@ -214,7 +215,7 @@ impl Run {
             print(format_args!("\n{}", trials(&outcome.records)));
             let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
             print(warnings(&guard_series(&counted.collect::<Vec<_>>())));
-            print_line(format_args!("\nrecords: {}", outcome.folder.display()));
+            print(ending(&outcome, &plan.out)?);
         }
         let any = |status| outcome.records.iter().any(|record| record.verdict.status == status);
         Ok(match (any(Status::Invalid), any(Status::Unknown)) {
@@ -282,6 +283,13 @@ impl Run {
             build: build(),
         })
     }
+}
+
+/// The answer of the report of these runs, their records, and the next command.
+fn ending(outcome: &Outcome, out: &Path) -> anyhow::Result<Ending> {
+    let report = klatch_report::report(&klatch_report::read(&outcome.folder)?);
+    let next = next::after_runs(&report, &outcome.records, out);
+    Ok(Ending { answer: report.answer, places: vec![("results", outcome.folder.clone())], next })
 }
 
 /// A target with the options of its transport.

@@ -43,6 +43,32 @@ pub fn lab_counts(counts: &LabCounts, top: usize) -> String {
     text
 }
 
+/// What a command took, in a sentence.
+pub fn lab_answer(counts: &LabCounts) -> String {
+    let total = counts.total();
+    let most = counts.routines.iter().max_by_key(|one| one.own.instructions);
+    let most = most.map_or_else(String::new, |one| {
+        let kernel = if one.kernel { " of the kernel" } else { "" };
+        let share = share(one.own.instructions, total.instructions);
+        format!(", the most, {share}, in {}{kernel}", shortened(&one.routine))
+    });
+    format!("klatch {} takes {} instructions{most}.", counts.command.join(" "), grouped(total.instructions))
+}
+
+/// How a count of `event` differs from an earlier one, in a sentence.
+pub fn lab_difference_answer(before: &LabCounts, after: &LabCounts, event: &str) -> String {
+    let of = |counts: &LabCounts| counts.total().get(event).unwrap_or_default();
+    match (of(before), of(after)) {
+        (from, to) if from == to => format!("Both have {} {event}.", grouped(to)),
+        (0, to) => format!("After has {} {event}, before has none.", grouped(to)),
+        (from, to) => format!(
+            "After has {:.2} % {} {event} than before.",
+            to.abs_diff(from) as f64 * 100.0 / from as f64,
+            if to > from { "more" } else { "fewer" }
+        ),
+    }
+}
+
 /// The `top` kinds of data with the most first-level misses, of all processes.
 fn data(all: &[DataCounts], total: &EventCounts, top: usize) -> String {
     let mut sums: BTreeMap<&str, EventCounts> = BTreeMap::new();

@@ -3,6 +3,7 @@
 mod build;
 mod comparison;
 mod duet;
+mod ending;
 mod floor;
 mod gate;
 mod index;
@@ -26,14 +27,17 @@ mod watch;
 mod workload_text;
 mod write;
 
-pub use build::{duet_report, floor_history, report, report_of_two, run_again, study_again};
+pub use build::{
+    deciding_duet, duet_report, floor_history, report, report_of_two, run_again, study_again, undecided,
+};
 pub use comparison::comparison;
 pub use duet::{calibration, duet};
+pub use ending::Ending;
 pub use floor::floor;
 pub use gate::{Gate, gate};
 pub use index::{Entry, EntryKind, IndexFilter, index};
 pub use lab::{lab_report, lab_summary, read_lab};
-pub use lab_counts::{lab_counts, lab_difference};
+pub use lab_counts::{lab_answer, lab_counts, lab_difference, lab_difference_answer};
 pub use live::Live;
 #[cfg(feature = "schema")]
 pub use model::report_schema;
@@ -45,7 +49,7 @@ pub use model::{
 pub use number::duration;
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
-pub use simulation::{simulated_claims, simulated_run, simulated_study};
+pub use simulation::{simulated_answer, simulated_claims, simulated_run, simulated_study};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
 pub use watch::{LiveState, Talk, TalkRooms, watch_page};

@@ -58,6 +58,20 @@ pub fn simulated_claims(found: &Sensitivity) -> String {
     )
 }
 
+/// What a simulated run shows, in a sentence: the throughput, and the account with most of the CPU time.
+pub fn simulated_answer(outcome: &Outcome, unit: &str, scheduler: &str, machine: &str) -> String {
+    let most = Account::ALL.into_iter().max_by(|a, b| outcome.share(*a).total_cmp(&outcome.share(*b)));
+    let most = most.map_or_else(String::new, |account| {
+        let share = 100.0 * outcome.share(account);
+        match account {
+            Account::Idle => format!("; the CPUs are idle for {share:.0} % of the time"),
+            account => format!("; the largest part of the CPU time, {share:.0} %, is {account}"),
+        }
+    });
+    let rate = grouped(outcome.messages_per_s().round() as u64);
+    format!("Simulated, not measured: {machine} under {scheduler} carry {rate} {unit}/s{most}.")
+}
+
 /// Formats one simulated run.
 pub fn simulated_run(outcome: &Outcome, unit: &str) -> String {
     let counts = &outcome.counts;

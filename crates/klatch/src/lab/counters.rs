@@ -13,9 +13,10 @@ use klatch_instruments::lab_counts;
 use klatch_lab::COUNTERS_FILE;
 use klatch_record::lab::{EventCounts, LabCounts};
 use klatch_record::save_json;
-use klatch_report::lab_difference;
+use klatch_report::{Ending, lab_difference, lab_difference_answer};
 
 use super::SIGNAL_BASE;
+use crate::next;
 use crate::output::print;
 
 /// Caches of `--counters` without a name: those of a present-day core.
@@ -91,6 +92,12 @@ impl Compare {
             after.caches
         );
         print(lab_difference(&before, &after, &self.by, self.top));
+        let other = if self.by == "modelled_cycles" { "instructions" } else { "modelled_cycles" };
+        print(Ending {
+            answer: lab_difference_answer(&before, &after, &self.by),
+            next: if before.caches.is_empty() { Vec::new() } else { next::again(&[("--by", other)]) },
+            ..Ending::default()
+        });
         let total = |counts: &LabCounts| counts.total().get(&self.by).unwrap_or_default() as f64;
         let grew = (total(&after) / total(&before).max(1.0) - 1.0) * 100.0;
         Ok(match self.within {

@@ -16,9 +16,10 @@ use klatch_lab::{
 };
 use klatch_record::lab::LabCounts;
 use klatch_record::{create_folder, error_chain};
-use klatch_report::lab_counts;
+use klatch_report::{Ending, lab_answer, lab_counts};
 
 use crate::INTERRUPTED;
+use crate::next;
 use crate::output::{check_can_write, print, print_error};
 
 /// Routines in each table of counts.
@@ -199,6 +200,7 @@ impl Exec {
         }
         let mut machine = self.machine.boot(&kernel, image, &interrupted);
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
+        let tail = self.command.len();
         machine.job.commands = vec![match &machine.counters {
             Some(_) => counted(self.command, self.program.map(|_| OTHER_PROGRAM)),
             None => self.command,
@@ -213,13 +215,20 @@ impl Exec {
                 "klatch: a signal ended the command in the machine; if the memory was too small, the kernel sent it: raise --memory",
             );
         }
+        let mut ending = Ending::default();
         if let Some(out) = &self.out {
             answer.save_files(out)?;
+            ending.places.push(("results", out.clone()));
         }
         if let Some(text) = answer.files.get(COUNTERS_FILE) {
             let counts: LabCounts = serde_json::from_str(text).context("the counters wrote no counts")?;
             print(lab_counts(&counts, ROUTINES));
+            ending.answer = lab_answer(&counts);
+            // Counts are there to be compared with those of another build or setting.
+            let folder = self.out.as_ref().map_or("counts".to_owned(), |out| format!("{}-2", out.display()));
+            ending.next = next::again_before(tail, &[("--out", &folder)]);
         }
+        print(ending);
         Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
     }
 }

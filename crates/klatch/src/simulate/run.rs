@@ -9,14 +9,17 @@ use clap::Args;
 use klatch_instruments::{TraceEvent, TraceFile, TraceKind};
 use klatch_platforms::Setting;
 use klatch_record::{Replay, ReplayStep};
-use klatch_report::simulated_run;
+use klatch_report::{Ending, simulated_answer, simulated_run};
 use klatch_simulator::{
     Cell, Hardware, Recorded, ScheduleEvent, Scheduled, SchedulerSpec, Workload, simulate_recorded,
 };
 use serde_json::json;
 
 use super::{CostArgs, topology};
+use crate::next;
 use crate::output::{check_can_write, print, print_line};
+
+const USUAL_SCHEDULER: &str = "goodness";
 
 fn schedulers() -> String {
     format!("Scheduler: {}", SchedulerSpec::NAMES.join(", "))
@@ -33,7 +36,7 @@ pub(super) struct Run {
     /// Setting of the workload; a wrong one is answered with all of them
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<Setting>,
-    #[arg(long, default_value = "goodness", value_name = "NAME", help = schedulers())]
+    #[arg(long, default_value = USUAL_SCHEDULER, value_name = "NAME", help = schedulers())]
     scheduler: String,
     /// Knob of the scheduler; a wrong one is answered with all of them
     #[arg(long = "knob", value_name = "NAME=VALUE")]
@@ -74,6 +77,10 @@ impl Run {
             _ => String::new(),
         };
         let topology = topology(&self.machine)?;
+        let described = match self.machine.contains("cpu") || self.machine.contains(" x ") {
+            true => self.machine.clone(),
+            false => topology.to_string(),
+        };
         let costs = self.costs.read()?;
         let hardware = Hardware::new(&costs, topology);
         let cell = Cell { scheduler, hardware, work, placement: Vec::new(), seed: self.seed };
@@ -91,8 +98,22 @@ impl Run {
             }));
         } else {
             print(simulated_run(&outcome, unit) + &measured);
+            let answer = simulated_answer(&outcome, unit, &self.scheduler, &described);
+            let places = self.trace.iter().map(|path| ("trace", path.clone())).collect();
+            print(Ending { answer, places, next: self.next() });
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+impl Run {
+    /// The trace that was written, or the same run under another scheduler.
+    fn next(&self) -> Vec<String> {
+        let other = if self.scheduler == "o1" { USUAL_SCHEDULER } else { "o1" };
+        match &self.trace {
+            Some(path) => next::words(&["klatch", "trace", "summary", &path.display().to_string()]),
+            None => next::again(&[("--scheduler", other)]),
+        }
     }
 }
 

@@ -14,10 +14,13 @@ use anyhow::Context;
 use clap::Args;
 use klatch_platforms::PlatformRequest;
 use klatch_record::{CellStatus, ResultKind, StudyResult, error_chain};
+use klatch_report::Ending;
 use klatch_study::{Store, StudyFile, StudyHead, load, shipped};
 
-use crate::output::{print_error, print_line};
+use crate::next;
+use crate::output::{print, print_error, print_line};
 use crate::platforms::PlatformArgs;
+use crate::report::SavedReport;
 use crate::web_view::WebArgs;
 
 pub(crate) use self::measured::base;
@@ -178,21 +181,29 @@ impl Study {
         result: &StudyResult,
         text: &str,
         store: &Store,
-        save_report: impl FnOnce() -> anyhow::Result<PathBuf>,
+        save_report: impl FnOnce() -> anyhow::Result<SavedReport>,
     ) -> ExitCode {
-        let folder = store.folder().display();
+        let folder = store.folder();
         match self.json {
             true => print_line(serde_json::to_string(result).expect("a result is plain JSON")),
-            false => print_line(format_args!("\n{text}\nresults: {folder}")),
+            false => print_line(format_args!("\n{text}")),
         }
         // The results are complete even if the report fails.
+        let mut ending = Ending { places: vec![("results", folder.to_owned())], ..Ending::default() };
         match save_report() {
-            Ok(path) if !self.json => print_line(format_args!("report: {}", path.display())),
-            Ok(_) => {}
+            Ok(saved) => {
+                ending.answer = saved.answer;
+                ending.places.push(("report", saved.path));
+                ending.next = saved.undecided.unwrap_or_else(|| next::open(&self.out));
+            }
             Err(error) => print_error(format_args!(
-                "klatch: cannot write a report: {}; try klatch report {folder}",
-                error_chain(error.as_ref())
+                "klatch: cannot write a report: {}; try klatch report {}",
+                error_chain(error.as_ref()),
+                folder.display()
             )),
+        }
+        if !self.json {
+            print(ending);
         }
         let failed = result.cells.iter().any(|cell| cell.status == CellStatus::Failed);
         if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }

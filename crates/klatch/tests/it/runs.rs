@@ -92,9 +92,19 @@ fn warm_ups_do_not_count_and_every_run_has_its_record() {
         .arg(out.path());
     let finished = Finished::run(command.args(SMALL));
     assert_eq!(finished.status, Some(0), "{finished:?}");
-    for line in ["warm-up 1: ", "trial 2: ", "messages received", "the middle one of 2 trials", "records: "] {
+    for line in ["warm-up 1: ", "trial 2: ", "messages received", "the middle one of 2 trials"] {
         assert!(finished.out.contains(line), "{line:?} is not in {}", finished.out);
     }
+    // The end is the sentence of the report, the folder, and a command.
+    let report = Finished::run(
+        klatch().arg("report").arg(out.path().join("latest")).args(["--format", "json", "--output", "-"]),
+    );
+    let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
+    let lines: Vec<&str> = finished.out.lines().collect();
+    let [answer, "", results, next] = lines[lines.len() - 4..] else { panic!("{}", finished.out) };
+    assert_eq!(answer, report["answer"]);
+    assert!(answer.starts_with("native-epoll carries ") && results.starts_with("results: "), "{finished:?}");
+    assert!(next.starts_with("next: klatch "), "{next}");
     let folder = std::fs::read_dir(out.path().join("latest")).unwrap();
     let mut files: Vec<String> =
         folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();

@@ -10,7 +10,14 @@ fn simulate(arguments: &[&str]) -> Finished {
 fn a_run_shows_where_the_time_went() {
     let finished = simulate(&["run", "--machine", "4 cpus", "--set", "rooms=2", "--set", "count=10"]);
     assert_eq!(finished.status, Some(0), "{finished:?}");
-    for line in ["simulated throughput", "spinning on locks", "run queue"] {
+    let next = "next: klatch simulate run --machine '4 cpus' --set rooms=2 --set count=10 --scheduler o1\n";
+    for line in [
+        "simulated throughput",
+        "spinning on locks",
+        "run queue",
+        "not measured: 4 cpus under goodness carry ",
+        next,
+    ] {
         assert!(finished.out.contains(line), "{line}: {finished:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! The settings of each kind of workload, and workloads made of them.
 
-use super::settings::{Form, Setting};
+use super::settings::{Form, Scope, Setting};
 use super::{Workload, WorkloadError, WorkloadKind};
 
 impl WorkloadKind {
@@ -47,6 +47,21 @@ impl Workload {
 
     /// The options that describe this workload to `klatch run` and to a crowd.
     pub fn options(&self) -> Vec<String> {
+        self.options_of(self.settings())
+    }
+
+    /// The options that describe this workload to `klatch duet`, without those that have their defaults.
+    pub fn options_of_duet(&self) -> Vec<String> {
+        let usual = self.kind().usual();
+        let settings = self.settings().into_iter().filter(|(setting, _)| setting.scope == Scope::All);
+        // A default that follows from other settings is not that of the usual workload.
+        let other = |(setting, value): &(&Setting, String)| {
+            setting.follows.is_some() || setting.value_of(&usual).as_ref() != Some(value)
+        };
+        self.options_of(settings.filter(other).collect())
+    }
+
+    fn options_of(&self, settings: Vec<(&'static Setting, String)>) -> Vec<String> {
         // The Java crowd knows chat alone, so its options do not name it.
         let kind =
             (self.kind() != WorkloadKind::Chat).then(|| ["--workload".to_owned(), self.kind().to_string()]);
@@ -55,7 +70,7 @@ impl Workload {
             (Form::Switch, _) => vec![],
             _ => vec![setting.option(), value],
         };
-        kind.into_iter().flatten().chain(self.settings().into_iter().flat_map(one)).collect()
+        kind.into_iter().flatten().chain(settings.into_iter().flat_map(one)).collect()
     }
 
     /// Checks every setting against its range, and all of them together.

@@ -33,6 +33,21 @@ pub(super) fn sentence(subject: &Subject) -> String {
     }
 }
 
+/// The best cell and the next of a source, if the answer cannot say which of them is better; `None` if it can, or is about something else.
+pub(super) fn undecided(subject: &Subject) -> Option<(usize, usize)> {
+    if subject.grid.across.is_some() || search_answer(subject).is_some() {
+        return None;
+    }
+    let metric = study_metric(&subject.result.metric);
+    let cells: Vec<usize> =
+        subject.cells().filter(|(_, cell)| usable(cell, &metric)).map(|(at, _)| at).collect();
+    let metric = undisturbed(subject, &cells, &metric).unwrap_or(metric);
+    let (_, sorted) = classes(subject, &cells, &metric).into_iter().next()?;
+    let &[first, second, ..] = sorted.as_slice() else { return None };
+    let shown = lead(subject, &sorted, &metric).is_some_and(|best| !best.ratio.contains(1.0));
+    (!shown).then_some((first, second))
+}
+
 /// CPU time in place of a throughput that other programs or the hypervisor disturbed; `None` if nobody did, or if a cell has none.
 fn undisturbed(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<Metric> {
     let disturbs = |warning: &Warning| matches!(warning.kind, WarningKind::MachineBusy | WarningKind::Steal);
@@ -69,6 +84,15 @@ fn alone(subject: &Subject, cell: usize, metric: &Metric) -> String {
 
 /// Names the best cell and whether its lead is significant, at a confidence that holds for all pairs together.
 fn best(subject: &Subject, cells: &[usize], metric: &Metric) -> String {
+    let sentences = classes(subject, cells, metric).into_iter().map(|(start, cells)| {
+        let text = best_of_sorted(subject, &cells, metric);
+        format!("{start}{text}")
+    });
+    sentences.collect::<Vec<_>>().join(" ")
+}
+
+/// The cells of each class, the best first, with the beginning of the sentence about them.
+fn classes(subject: &Subject, cells: &[usize], metric: &Metric) -> Vec<(&'static str, Vec<usize>)> {
     let mut sorted = cells.to_vec();
     let mean = |cell: &usize| estimate(subject, *cell, metric).mean;
     sorted.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
@@ -81,18 +105,23 @@ fn best(subject: &Subject, cells: &[usize], metric: &Metric) -> String {
             sorted.iter().copied().filter(|cell| subject.class_of(*cell) == class).collect();
         members
     };
-    let classes = match subject.is_mixed() {
+    let mut classes = match subject.is_mixed() {
         true => vec![
             ("Of the class classic, ", of_class(Some(klatch_record::Class::Classic))),
             ("Of the class open, ", of_class(Some(klatch_record::Class::Open))),
         ],
         false => vec![("", sorted)],
     };
-    let sentences = classes.iter().filter(|(_, cells)| !cells.is_empty()).map(|(start, cells)| {
-        let text = best_of_sorted(subject, cells, metric);
-        format!("{start}{text}")
-    });
-    sentences.collect::<Vec<_>>().join(" ")
+    classes.retain(|(_, cells)| !cells.is_empty());
+    classes
+}
+
+/// The lead of the best of these cells. `None` if trials that were selected by their values, or too few of them, allow no interval.
+fn lead(subject: &Subject, sorted: &[usize], metric: &Metric) -> Option<klatch_stats::Best> {
+    let picked = sorted.iter().any(|&cell| estimate(subject, cell, metric).low.is_none());
+    let samples: Vec<Sample<'_>> =
+        sorted.iter().map(|&cell| subject.sample(cell, estimate(subject, cell, metric))).collect();
+    klatch_stats::best(&samples, metric.more_is_better, CONFIDENCE).ok().filter(|_| !picked)
 }
 
 fn best_of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> String {
@@ -106,12 +135,7 @@ fn best_of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> Strin
     if sorted.len() == 1 {
         return start + ".";
     }
-    let samples: Vec<Sample<'_>> =
-        sorted.iter().map(|&cell| subject.sample(cell, estimate(subject, cell, metric))).collect();
-    // Trials that were selected by their values allow no interval.
-    let picked = sorted.iter().any(|&cell| estimate(subject, cell, metric).low.is_none());
-    let best = klatch_stats::best(&samples, metric.more_is_better, CONFIDENCE).ok().filter(|_| !picked);
-    let Some(best) = best else {
+    let Some(best) = lead(subject, sorted, metric) else {
         return format!(
             "{start}; whether it differs from {} cannot be determined from so few trials.",
             label(1)

@@ -2,6 +2,7 @@
 
 mod answer;
 mod commands;
+mod deciding;
 mod duet;
 mod environments;
 mod floor;
@@ -31,6 +32,7 @@ use subject::Subject;
 
 pub(crate) use commands::shell_line;
 pub use commands::{run_again, study_again};
+pub use deciding::{deciding_duet, undecided};
 pub use duet::duet_report;
 pub use floor::floor_history;
 

@@ -1,7 +1,7 @@
 //! Reports as Markdown, CSV and JSON against reviewed snapshots.
 
 use crate::support::{add, add_failed, study, warn};
-use klatch_record::{Class, SearchResult};
+use klatch_record::{Class, RunOptions, SearchResult};
 use klatch_report::{Report, Source, csv, html, json, markdown, report};
 
 fn platforms() -> Source {
@@ -57,6 +57,30 @@ fn scaling_is_the_ratio_to_one_cpu_with_its_interval() {
         report.answer,
         "From 1 to 4 CPUs the throughput of native-epoll becomes 3.10 × (3.01–3.19) as much."
     );
+}
+
+/// What the answer cannot decide, a duet can; what it decides, or what no duet can measure, has none.
+#[test]
+fn an_undecided_answer_has_a_duet() {
+    let with = |second: &[f64], knob: Option<&str>| {
+        let mut study = study("pair", "Which is better?");
+        add(&mut study, &[("platform", "native-epoll")], Class::Classic, &[50_000.0, 51_000.0, 49_500.0]);
+        add(&mut study, &[("platform", "native-uring")], Class::Classic, second);
+        for run in &mut study.runs {
+            run.record.options = Some(RunOptions::default());
+            run.record.platform.knobs.clear();
+            run.record.platform.knobs.extend(knob.map(|value| ("cpus".to_owned(), value.to_owned())));
+        }
+        study
+    };
+    let alike = [50_200.0, 51_100.0, 49_000.0];
+    let line = |source: &Source| klatch_report::undecided(source).map(|words| words.join(" "));
+    let answer = report(&with(&alike, None)).answer;
+    assert!(answer.contains("no difference to native-uring can be shown"), "{answer}");
+    let decides = line(&with(&alike, None)).expect("a duet");
+    assert!(decides.starts_with("klatch duet native-epoll native-uring"), "{decides}");
+    assert_eq!(line(&with(&alike, Some("0,1"))), None);
+    assert_eq!(line(&with(&[70_000.0, 71_000.0, 69_900.0], None)), None);
 }
 
 #[test]

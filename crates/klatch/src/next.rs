@@ -1,0 +1,95 @@
+//! The command that most people type next, for the last line of a command.
+
+use std::path::Path;
+
+use klatch_record::{Estimate, Record};
+use klatch_report::Report;
+
+/// Half the width of an interval, as a share of the mean, above which a longer run is the next command.
+const WIDE: f64 = 0.05;
+
+/// Opens the reports of a folder of results.
+pub(crate) fn open(out: &Path) -> Vec<String> {
+    let mut words = words(&["klatch", "open"]);
+    if out != Path::new("results") {
+        words.push(out.display().to_string());
+    }
+    words
+}
+
+/// The command of this process with other values of options, which come last.
+pub(crate) fn again(options: &[(&str, &str)]) -> Vec<String> {
+    changed(std::env::args().skip(1), options)
+}
+
+/// The command of this process with other values of options, before its last `tail` arguments, which are a command of their own.
+pub(crate) fn again_before(tail: usize, options: &[(&str, &str)]) -> Vec<String> {
+    let mut own: Vec<String> = std::env::args().skip(1).collect();
+    let mut command = own.split_off(own.len().saturating_sub(tail));
+    if own.pop_if(|last| last == "--").is_some() {
+        command.insert(0, "--".to_owned());
+    }
+    [changed(own.into_iter(), options), command].concat()
+}
+
+fn changed(arguments: impl Iterator<Item = String>, options: &[(&str, &str)]) -> Vec<String> {
+    let mut command = words(&["klatch"]);
+    let mut arguments = arguments.peekable();
+    while let Some(argument) = arguments.next() {
+        let is_value = |(name, _): &(&str, &str)| argument == *name;
+        let is_joined =
+            |(name, _): &(&str, &str)| argument.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+        if options.iter().any(is_value) {
+            arguments.next();
+        } else if !options.iter().any(is_joined) {
+            command.push(argument);
+        }
+    }
+    command.extend(options.iter().flat_map(|(name, value)| [(*name).to_owned(), (*value).to_owned()]));
+    command
+}
+
+/// After runs of one start of a server: more trials where the interval is wide, else the report.
+pub(crate) fn after_runs(report: &Report, records: &[Record], out: &Path) -> Vec<String> {
+    let estimate = |name: &str| report.cells.iter().find_map(|cell| cell.estimates.get(name));
+    // Others disturb it less than the throughput.
+    let decides = ["cpu_us_per_operation", "cpu_us_per_message", "operations_per_s", "messages_per_s"];
+    let wide = decides.into_iter().find_map(estimate).is_some_and(is_wide);
+    let trials =
+        records.first().and_then(|record| record.options.as_ref()).map_or(0, |options| options.trials);
+    match wide && trials < 20 {
+        true => again(&[("--trials", &(trials * 2).max(5).to_string())]),
+        false => open(out),
+    }
+}
+
+fn is_wide(estimate: &Estimate) -> bool {
+    let width = estimate.low.zip(estimate.high).map(|(low, high)| (high - low) / 2.0 / estimate.mean);
+    width.is_none_or(|width| width > WIDE)
+}
+
+pub(crate) fn words(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_that_changes_is_there_once() {
+        let line = |arguments: &str| {
+            let arguments = arguments.split(' ').map(str::to_owned);
+            changed(arguments, &[("--for", "8m")]).join(" ")
+        };
+        assert_eq!(line("duet a b --for 1m --json"), "klatch duet a b --json --for 8m");
+        assert_eq!(line("duet a --for=1m b"), "klatch duet a b --for 8m");
+        assert_eq!(line("duet a b --format x"), "klatch duet a b --format x --for 8m");
+    }
+
+    #[test]
+    fn results_elsewhere_are_opened_there() {
+        assert_eq!(open(Path::new("results")).join(" "), "klatch open");
+        assert_eq!(open(Path::new("/tmp/x")).join(" "), "klatch open /tmp/x");
+    }
+}
