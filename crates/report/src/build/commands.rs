@@ -160,6 +160,14 @@ fn workload_options(workload: &Workload) -> Vec<String> {
 
 /// The words of a command as a line for a shell. A word that no shell can take is unchanged.
 pub(crate) fn shell_line(words: &[String]) -> String {
-    let quoted = |word: &String| shlex::try_quote(word).map_or_else(|_| word.clone(), Cow::into_owned);
+    // `shlex` also quotes `=`, which means something only in the first word.
+    let is_plain = |word: &str| {
+        let harmless = |byte: u8| byte.is_ascii_alphanumeric() || b"_@%+=:,./-".contains(&byte);
+        !word.is_empty() && !word.starts_with('=') && word.bytes().all(harmless)
+    };
+    let quoted = |word: &String| match is_plain(word) {
+        true => word.clone(),
+        false => shlex::try_quote(word).map_or_else(|_| word.clone(), Cow::into_owned),
+    };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
