@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
-use klatch_record::{Duet as DuetResult, DuetEnd, WhichSide, Workload};
+use klatch_record::{Duet as DuetResult, DuetEnd, Workload};
 use klatch_report::{Ending, Gate};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
@@ -39,6 +39,12 @@ pub(crate) struct Duet {
     a: DuetSideName,
     /// What to compare with it; for two crowds, the same server
     b: DuetSideName,
+    /// Name of A in texts [default: platform and knobs; of two builds of one server: base]
+    #[arg(long, value_name = "NAME", value_parser = side_name, help_heading = SIDES)]
+    name_a: Option<String>,
+    /// Name of B in texts [default: platform and knobs; of two builds of one server: change]
+    #[arg(long, value_name = "NAME", value_parser = side_name, help_heading = SIDES)]
+    name_b: Option<String>,
     /// Folder with platform files for A, in addition to those that Klatch brings
     #[arg(long, value_name = "DIR", help_heading = SIDES)]
     catalog_a: Option<PathBuf>,
@@ -159,7 +165,8 @@ impl Duet {
             self.side(&self.a, self.catalog_a.clone(), self.crowd)?,
             self.side(&self.b, self.catalog_b.clone(), self.crowd_b.unwrap_or(self.crowd))?,
         ];
-        let plan = self.schedule.plan(sides, None, "duet")?;
+        let names = [self.name_a.clone(), self.name_b.clone()];
+        let plan = DuetPlan { names, ..self.schedule.plan(sides, None, "duet")? };
         let all = crate::interrupt::interruptible_processes()?;
         let outcome = match duet(plan, &all, show_progress(self.json)) {
             Err(_) if all.interrupted() => {
@@ -180,7 +187,7 @@ impl Duet {
 
     /// Prints what the gate found, last, and returns the exit status.
     fn judge(&self, duet: &DuetResult, limit: Percent) -> ExitCode {
-        let (gate, line) = klatch_report::gate(&duet.metrics, limit.0 / 100.0);
+        let (gate, line) = klatch_report::gate(duet, limit.0 / 100.0);
         print_error(line);
         match gate {
             Gate::Passed => ExitCode::SUCCESS,
@@ -226,6 +233,18 @@ impl Duet {
     }
 }
 
+/// The name of a side.
+///
+/// # Errors
+/// It is empty, or too long for a table.
+fn side_name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    match name.chars().count() {
+        1..=40 => Ok(name.to_owned()),
+        _ => Err(format!("a name has 1 to 40 characters, got {text:?}")),
+    }
+}
+
 /// Prints how the duet ended, if it was not as planned.
 pub(crate) fn show_end(duet: &DuetResult) {
     match &duet.end {
@@ -234,11 +253,12 @@ pub(crate) fn show_end(duet: &DuetResult) {
             print_error("klatch: interrupted; servers and crowds are stopped, finished starts count");
         }
         DuetEnd::Failed { side, reasons } => {
-            let described = match side {
-                WhichSide::A => &duet.a,
-                WhichSide::B => &duet.b,
+            let side = duet.side(*side);
+            let platform = match side.platform.split(" (").next() {
+                Some(platform) if side.name.starts_with(platform) => String::new(),
+                _ => format!(" ({})", side.platform),
             };
-            print_error(format_args!("klatch: side {} ({}): {reasons}", side.letter(), described.platform));
+            print_error(format_args!("klatch: {}{platform}: {reasons}", side.name));
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct Duet {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DuetSide {
+    /// Its name in texts: platform and knobs, or what else tells the two sides apart. The other side has another one.
+    pub name: String,
     /// Platform with its knobs, as text.
     pub platform: String,
     /// Kind of the crowd with its knobs.
@@ -81,12 +83,14 @@ pub enum WhichSide {
 impl WhichSide {
     /// Both, in the order of plans and folders.
     pub const BOTH: [WhichSide; 2] = [WhichSide::A, WhichSide::B];
+}
 
-    /// Its letter in texts.
-    pub fn letter(self) -> char {
-        match self {
-            WhichSide::A => 'A',
-            WhichSide::B => 'B',
+impl Duet {
+    /// One of the sides.
+    pub fn side(&self, which: WhichSide) -> &DuetSide {
+        match which {
+            WhichSide::A => &self.a,
+            WhichSide::B => &self.b,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod build;
 mod comparison;
+mod difference;
 mod duet;
 mod ending;
 mod floor;

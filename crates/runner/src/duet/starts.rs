@@ -63,7 +63,7 @@ pub(crate) struct ServerStarts<'a> {
     folders: Folders,
     rng: Rng,
     cpus: u32,
-    names: [String; 2],
+    sides: [klatch_record::DuetSide; 2],
 }
 
 impl<'a> ServerStarts<'a> {
@@ -77,9 +77,10 @@ impl<'a> ServerStarts<'a> {
         folders: Folders,
     ) -> Result<ServerStarts<'a>, DuetError> {
         let names = [check_plan(&plan.sides[0])?.subject.name(), check_plan(&plan.sides[1])?.subject.name()];
+        let sides = plan.describe(&names)?;
         let cpus = klatch_host::machine::allowed_cpus();
         let rng = Rng::with_seed(plan.sides[0].seed);
-        Ok(ServerStarts { plan, processes, folders, rng, cpus, names })
+        Ok(ServerStarts { plan, processes, folders, rng, cpus, sides })
     }
 
     /// Ends both runs and saves their records.
@@ -96,7 +97,7 @@ impl<'a> ServerStarts<'a> {
 
 impl Starts for ServerStarts<'_> {
     fn sides(&self) -> [klatch_record::DuetSide; 2] {
-        [0, 1].map(|side| self.plan.describe(side, &self.names[side]))
+        self.sides.clone()
     }
 
     fn make(
