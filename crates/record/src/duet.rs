@@ -58,6 +58,11 @@ pub struct DuetSide {
 pub enum DuetEnd {
     /// All planned starts were made, or the interval was narrow enough.
     Complete,
+    /// The interval cannot be as narrow as was asked for in the time that the duet had, so it ended early.
+    Hopeless {
+        /// How long it would have taken at this noise, s.
+        needed_s: f64,
+    },
     /// The user interrupted it; the starts until then are complete.
     Interrupted,
     /// A run was not valid.

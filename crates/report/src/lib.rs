@@ -47,7 +47,7 @@ pub use model::{
     Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section, Standing,
     Verdict, WarningRow,
 };
-pub use number::duration;
+pub use number::{about, duration};
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
 pub use simulation::{simulated_answer, simulated_claims, simulated_run, simulated_study};

@@ -82,7 +82,7 @@ fn instrument_cost_is_a_duet_within_one_run() {
 #[test]
 fn a_calibration_is_a_duet_of_a_platform_with_itself() {
     let out = tempfile::tempdir().unwrap();
-    let schedule = ["--for", "4s", "--starts", "3", "--slice", "20ms", "--warmup", "100ms", "--json"];
+    let schedule = ["--for", "9s", "--starts", "3", "--slice", "20ms", "--warmup", "100ms", "--json"];
     let in_state = |command: &mut std::process::Command| {
         Finished::run(command.env("XDG_STATE_HOME", out.path().join("state")))
     };

@@ -95,7 +95,8 @@ fn a_lost_message_ends_the_duet_with_the_name_of_the_side() {
     let finished = Finished::run(command.args(["--for", "20s", "--starts", "1", "--timeout", "1"]));
     assert_eq!(finished.status, Some(2), "{finished:?}");
     assert!(
-        finished.err.contains(&format!("klatch: {b}: ")) && finished.err.contains("1 delivery lost"),
+        finished.err.contains(&format!("klatch: {}: ", &b["irc://".len()..]))
+            && finished.err.contains("1 delivery lost"),
         "{finished:?}"
     );
     let record = out.path().join("latest/b/block-001/trial-1.json");
@@ -140,6 +141,32 @@ fn an_interrupted_duet_keeps_what_it_has() {
     for (pid, command) in children {
         assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{command} still runs");
     }
+}
+
+/// A width that no machine reaches ends the duet after the first starts that show it, far before its time.
+#[test]
+fn a_hopeless_width_ends_early_and_says_so() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = duet("native-epoll", "native-epoll", out.path());
+    let finished = Finished::run(
+        command.args(["--within", "0.001%", "--for", "60s", "--starts", "40", "--name-b", "new"]),
+    );
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    for text in
+        ["at this noise ±0.001 % takes about ", "klatch: hopeless: at this noise ±0.001 % takes about "]
+    {
+        assert!(finished.err.contains(text), "{text:?} is not in {finished:?}");
+    }
+    let saved = std::fs::read_to_string(out.path().join("latest/duet.json")).unwrap();
+    let duet: Duet = serde_json::from_str(&saved).unwrap();
+    assert!(matches!(duet.end, DuetEnd::Hopeless { needed_s } if needed_s > 60.0), "{:?}", duet.end);
+    assert!((3..20).contains(&duet.starts.len()), "{} starts", duet.starts.len());
+    assert_eq!([duet.a.name.as_str(), duet.b.name.as_str()], ["base", "new"]);
+    let last: Vec<&str> = finished.out.lines().rev().take(5).collect();
+    assert!(
+        last[0].starts_with("next: klatch ") && last[4].contains("new") && last[4].contains("base"),
+        "{last:?}"
+    );
 }
 
 #[test]

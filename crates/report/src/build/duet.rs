@@ -13,6 +13,7 @@ use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Mark, Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow,
     RatioTable, Report, Section, Standing, Verdict,
 };
+use crate::number::about;
 
 /// With fewer starts an interval over them is too wide to be drawn.
 const STARTS_MIN: usize = 3;
@@ -105,6 +106,10 @@ fn metric_title(metric: &str) -> &'static str {
 fn verdict(duet: &Duet) -> Verdict {
     let (standing, text) = match &duet.end {
         DuetEnd::Complete => (Standing::Valid, method(duet)),
+        DuetEnd::Hopeless { needed_s } => {
+            let needed = about(*needed_s);
+            (Standing::Wide, format!("{}; the width that was asked for takes {needed}", method(duet)))
+        }
         DuetEnd::Interrupted => (Standing::Partly, format!("interrupted; {}", method(duet))),
         DuetEnd::Failed { side, reasons } => {
             (Standing::Partly, format!("{} failed: {reasons}", duet.side(*side).name))

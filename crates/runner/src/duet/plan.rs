@@ -25,6 +25,8 @@ pub struct DuetPlan {
     pub starts: u32,
     /// End early when the interval of the ratio reaches no further than this part of it to each side.
     pub within: Option<f64>,
+    /// The difference that forecasts are about, as a part of the ratio: 0.02 is 2 %.
+    pub asked: f64,
     /// Run both sides at the same time, each on half of the CPUs.
     pub together: bool,
     /// Probability that an interval contains the true ratio.
@@ -39,6 +41,9 @@ const NATIVE_START: (Duration, Duration) = (Duration::from_secs(6), Duration::fr
 const JAVA_START: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(6));
 /// Length of a slice by default: the scatter of pairs hardly depends on the length, so more and shorter slices show more.
 const SLICE: Duration = Duration::from_millis(50);
+
+/// The difference that forecasts are about unless one is asked for.
+const ASKED: f64 = 0.02;
 
 impl DuetPlan {
     /// A duet of these sides with the usual schedule: starts of 6 s with 1 s of warm-up, or of 20 s with 6 s for Java, and
@@ -55,6 +60,7 @@ impl DuetPlan {
             warmup,
             starts,
             within: None,
+            asked: ASKED,
             together: false,
             confidence,
             folder_name: "duet".to_owned(),
