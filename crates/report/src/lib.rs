@@ -29,7 +29,8 @@ mod workload_text;
 mod write;
 
 pub use build::{
-    deciding_duet, duet_report, floor_history, report, report_of_two, run_again, study_again, undecided,
+    comparison_answer, deciding_duet, duet_report, floor_history, report, report_of_two, run_again,
+    study_again, undecided,
 };
 pub use comparison::comparison;
 pub use duet::{calibration, duet};

@@ -28,6 +28,11 @@ fn two_calls_of_run_are_compared_in_sentences_and_as_json() {
     let throughput = finished.out.lines().find(|line| line.starts_with("throughput")).unwrap();
     let sentences = [" more (", " fewer (", "no difference shown; "];
     assert!(sentences.iter().any(|sentence| throughput.contains(sentence)), "{throughput}");
+    let lines: Vec<&str> = finished.out.lines().collect();
+    let [answer, "", next] = lines[lines.len() - 3..] else { panic!("{finished:?}") };
+    assert!(answer.contains(" a") && answer.contains("b "), "{answer}");
+    // Both are the same platform, so there is no duet.
+    assert!(next.starts_with("next: klatch report "), "{next}");
     let finished = compare(&a, &b, &["--json"]);
     let json: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
     assert_eq!((&json["schema"], &json["a"]["trials"]), (&"klatch-comparison/2".into(), &3.into()));

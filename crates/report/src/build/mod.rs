@@ -35,6 +35,7 @@ pub use commands::{run_again, study_again};
 pub use deciding::{deciding_duet, undecided};
 pub use duet::duet_report;
 pub use floor::floor_history;
+pub use ratios::answer as comparison_answer;
 
 /// The report of one study or of single runs.
 pub fn report(source: &Source) -> Report {

@@ -44,7 +44,7 @@ pub(super) fn table(of: &Comparison, subject: &Subject) -> RatioTable {
 }
 
 /// All comparisons in one sentence: the number of cells with a significant difference, and the largest difference.
-pub(super) fn answer(all: &[Comparison]) -> Option<String> {
+pub fn answer(all: &[Comparison]) -> Option<String> {
     let of = |comparison| {
         let shown = |name: &'static str| {
             let metric: &MetricComparison = metric_of(comparison, name)?;
