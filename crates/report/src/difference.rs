@@ -43,8 +43,13 @@ pub(crate) fn sentence(metric: &str, ratio: &RatioEstimate, confidence: f64, sid
     let Phrase { verb, words: [more, less], noun } = phrase(metric, unit);
     if !ratio.shows_difference() {
         return format!(
-            "no difference between {b} and {a} in {noun} can be shown; this data would show one of {} or more",
-            percent(ratio.smallest_difference)
+            "no difference between {b} and {a} in {noun} can be shown; {}",
+            resolvable(
+                ratio,
+                "this data would show one of ",
+                " or more",
+                "there are too few values to show any"
+            )
         );
     }
     let level = level(confidence);
@@ -64,7 +69,8 @@ pub(crate) fn sentence(metric: &str, ratio: &RatioEstimate, confidence: f64, sid
 pub(crate) fn short(metric: &str, ratio: &RatioEstimate, confidence: f64) -> String {
     let [more, less] = phrase(metric, "").words;
     if !ratio.shows_difference() {
-        return format!("no difference shown; {} or more would show", percent(ratio.smallest_difference));
+        let resolvable = resolvable(ratio, "", " or more would show", "too few values to show any");
+        return format!("no difference shown; {resolvable}");
     }
     let level = level(confidence);
     match Change::of(ratio) {
@@ -74,6 +80,9 @@ pub(crate) fn short(metric: &str, ratio: &RatioEstimate, confidence: f64) -> Str
         }
     }
 }
+
+/// Largest factor that is worth a number.
+const FACTOR_MAX: f64 = 99.0;
 
 /// How far B is from A.
 enum Change {
@@ -112,6 +121,15 @@ impl Change {
             interval: format!("{}–{} %", number(near), number(far)),
             is_more,
         }
+    }
+}
+
+/// The smallest difference that would show, between two texts: a share, from double on a factor. `none` stands for one beyond all use.
+fn resolvable(ratio: &RatioEstimate, before: &str, after: &str, none: &str) -> String {
+    match ratio.smallest_difference {
+        part if part < 1.0 => format!("{before}{}{after}", percent(part)),
+        part if part < FACTOR_MAX => format!("{before}{:.1} ×{after}", 1.0 + part),
+        _ => none.to_owned(),
     }
 }
 
@@ -182,6 +200,10 @@ mod tests {
         assert_eq!(short(1.001, 1.08, 0.95), "4.0 % more (0.1–8.0 %)");
         assert_eq!(short(0.2, 0.5, 0.95), "68 % less (50–80 %)");
         assert_eq!(short(0.9, 1.2, 0.95), "no difference shown; 4.1 % or more would show");
+        let coarse = |smallest_difference| RatioEstimate { smallest_difference, ..ratio(0.5, 2.0) };
+        let short = |smallest| super::short("latency_p99_us", &coarse(smallest), 0.95);
+        assert_eq!(short(6.5), "no difference shown; 7.5 × or more would show");
+        assert_eq!(short(236_741.0), "no difference shown; too few values to show any");
         assert_eq!((percent(0.004), percent(0.256)), ("0.4 %".to_owned(), "26 %".to_owned()));
     }
 
