@@ -114,4 +114,13 @@ mod tests {
         }
         assert_eq!(file(None, "/nowhere"), Path::new(SYSTEM_AUTHORITIES[0]));
     }
+
+    #[test]
+    fn every_crowd_looks_for_authorities_in_the_same_places() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/authorities.json");
+        let vectors: serde_json::Value =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        let own = serde_json::json!({ "variable": AUTHORITIES_VARIABLE, "files": SYSTEM_AUTHORITIES });
+        assert_eq!(vectors, own);
+    }
 }

@@ -10,6 +10,7 @@ import org.klatch.crowd.Crowd;
 import org.klatch.crowd.Options;
 import org.klatch.crowd.Pacing;
 import org.klatch.crowd.Transport;
+import org.klatch.tls.SystemAuthorities;
 import org.klatch.tls.TlsContexts;
 import org.klatch.websocket.Subprotocol;
 
@@ -69,13 +70,16 @@ final class ChatWorkload implements CrowdWorkload {
     }
     String ca =
         arguments.text(
-            "ca", "FILE", "", "authorities to trust, in PEM; default: those of Java (tls, wss)");
+            "ca",
+            "FILE",
+            "",
+            "authorities to trust, PEM [those of SSL_CERT_FILE, or of the system]");
     return new Transport(kind.webSocket, subprotocol, path, kind.tls ? clientContext(ca) : null);
   }
 
   private static SSLContext clientContext(String ca) throws StartupException {
     try {
-      return TlsContexts.client(ca.isEmpty() ? null : Path.of(ca));
+      return TlsContexts.client(ca.isEmpty() ? SystemAuthorities.file() : Path.of(ca));
     } catch (IOException e) {
       throw new StartupException(e.getMessage());
     }

@@ -22,11 +22,12 @@ final class Rooms implements Parties {
     for (int i = 0; i < TIMELINES; i++) {
       timelines.add(new Timeline());
     }
+    Addresses addresses = new Addresses(options.host(), options.port());
     for (int room = 0; room < options.rooms(); room++) {
       for (int user = 0; user < options.users(); user++) {
         UserId id = new UserId(options.start() + room, user, options.users());
         Timeline timeline = timelines.get(users.size() % TIMELINES);
-        users.add(new User(id, options, gate, progress, timeline));
+        users.add(new User(id, options, addresses, gate, progress, timeline));
       }
     }
   }

@@ -2,7 +2,6 @@ package org.klatch.crowd;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -33,16 +32,25 @@ final class User {
    */
   final AtomicLong lastDeliveryNs = new AtomicLong();
 
-  private final Socket socket = new Socket();
+  private final Addresses addresses;
   private final Sender sender;
   private final Thread receiverThread;
   private final Thread senderThread;
   private volatile boolean leaving;
+  private Socket socket = new Socket(); // of the last attempt to connect; guarded by this
+  private boolean closed; // guarded by this
   private boolean hasJoined; // used by the receiver only
   private TlsSession tlsSession; // as hasJoined; read when the thread has ended
 
-  User(UserId id, Options options, Gate gate, Progress progress, Timeline timeline) {
+  User(
+      UserId id,
+      Options options,
+      Addresses addresses,
+      Gate gate,
+      Progress progress,
+      Timeline timeline) {
     this.id = id;
+    this.addresses = addresses;
     this.options = options;
     this.gate = gate;
     this.progress = progress;
@@ -64,13 +72,21 @@ final class User {
 
   /** Connects to the server. Called by the receiver. */
   void connect() throws IOException {
-    socket.setTcpNoDelay(true);
-    var address = new InetSocketAddress(options.host(), options.port());
-    if (address.isUnresolved()) {
-      throw new IOException("unknown host " + options.host());
-    }
-    socket.connect(address, options.connectTimeoutMs());
+    addresses.connect(this::newSocket, options.connectTimeoutMs());
     progress.connected();
+  }
+
+  private synchronized Socket newSocket() throws IOException {
+    if (closed) {
+      throw new IOException("the crowd has ended");
+    }
+    socket = new Socket();
+    socket.setTcpNoDelay(true);
+    return socket;
+  }
+
+  private synchronized Socket socket() {
+    return socket;
   }
 
   /**
@@ -80,7 +96,7 @@ final class User {
    */
   InputStream openTransport() throws IOException {
     Transport transport = options.transport();
-    Socket carrier = transport.secure(socket, options.host(), options.port());
+    Socket carrier = transport.secure(socket(), options.host(), options.port());
     if (carrier instanceof SSLSocket secured) {
       SSLSession session = secured.getSession();
       tlsSession = new TlsSession(session.getProtocol(), session.getCipherSuite());
@@ -151,7 +167,7 @@ final class User {
     leaving = true;
     sender.leave();
     try {
-      socket.close();
+      closeSocket();
     } catch (IOException e) {
       // the connection is unusable either way
     }
@@ -176,11 +192,21 @@ final class User {
   }
 
   private void receive(Receiver receiver) {
-    try (socket) {
+    try {
       receiveAndReport(receiver);
-    } catch (IOException e) {
-      disconnected(e); // it cannot be closed
+    } finally {
+      try {
+        closeSocket();
+      } catch (IOException e) {
+        disconnected(e);
+      }
     }
+  }
+
+  /** Closes the connection, also one that is being made, for good. */
+  private synchronized void closeSocket() throws IOException {
+    closed = true;
+    socket.close();
   }
 
   /** Reports a failure before the socket is closed: then the sender fails too, with less to say. */

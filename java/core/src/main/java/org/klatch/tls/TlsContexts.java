@@ -62,17 +62,14 @@ public final class TlsContexts {
   /**
    * Creates the context of a client.
    *
-   * @param authorities a PEM file with the authorities that it trusts; null for those of Java
+   * @param authorities a PEM file with the authorities that it trusts
    * @throws IOException if the file cannot be used; the message is for users
    */
   public static SSLContext client(Path authorities) throws IOException {
     try {
-      KeyStore store = null;
-      if (authorities != null) {
-        store = emptyStore();
-        for (Certificate authority : certificates(authorities)) {
-          store.setCertificateEntry("authority " + store.size(), authority);
-        }
+      KeyStore store = emptyStore();
+      for (Certificate authority : certificates(authorities)) {
+        store.setCertificateEntry("authority " + store.size(), authority);
       }
       var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
       trust.init(store);
