@@ -49,7 +49,7 @@ struct Connection {
     verified: u64,
     /// Number and intended send time (ns) of each request in flight.
     in_flight: VecDeque<(u32, u64)>,
-    /// When the window of requests in flight was last full and became free, ns; 0 before.
+    /// When the window of requests in flight was last full and became free, or a blocked write ended, ns; 0 before.
     free_ns: u64,
     done: bool,
 }
@@ -297,6 +297,10 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
             }
         }
         None
+    }
+
+    fn on_unblocked(&mut self, index: usize, now_ns: u64) {
+        self.connections[index].free_ns = now_ns;
     }
 
     fn nothing_in_flight(&self) -> bool {

@@ -57,6 +57,9 @@ pub(crate) trait Parties: Send + 'static {
     /// Appends what is due to a connection's output. Returns the time of the next unit if only the clock decides.
     fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64>;
 
+    /// Notes that the server did not read until now, so what was due before is late by it. Only crowds whose writes block call it.
+    fn on_unblocked(&mut self, _index: usize, _now_ns: u64) {}
+
     /// Whether everything that was sent is received.
     fn nothing_in_flight(&self) -> bool;
 

@@ -298,6 +298,10 @@ impl<P: Protocol> Parties for Rooms<P> {
         AfterEnd::Rejoin
     }
 
+    fn on_unblocked(&mut self, index: usize, now_ns: u64) {
+        self.users[index].free_ns = now_ns;
+    }
+
     fn nothing_in_flight(&self) -> bool {
         self.worker.stats.received == self.worker.stats.sent * u64::from(self.workload.users - 1)
             && self.all_are_here()

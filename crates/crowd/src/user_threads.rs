@@ -10,6 +10,7 @@ use std::thread::{Builder, JoinHandle, Thread, current, park, park_timeout, yiel
 use std::time::Duration;
 
 use klatch_record::FailureKind;
+use rustix::net::{SendFlags, send};
 
 use crate::channel::{Channel, ClientEndpoint, too_long};
 use crate::connections::{Addresses, connect_user};
@@ -25,6 +26,17 @@ use crate::worker::WorkerState;
 const STACK_BYTES: usize = 128 * 1024;
 /// How often a blocked sender checks whether the crowd stops.
 const WRITE_TIMEOUT: Duration = Duration::from_millis(200);
+
+/// Flags of the attempt to send that does not wait for the server.
+const FIRST_TRY: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
+
+/// How the server took what was written.
+#[derive(Clone, Copy)]
+enum Wrote {
+    AtOnce,
+    /// Its buffers were full.
+    Blocked,
+}
 
 /// How users are connected, and what their threads do besides.
 pub(crate) struct UserLinks {
@@ -284,9 +296,13 @@ impl<P: Parties> UserThreads<P> {
             };
             self.encode(&mut out);
             if !out.is_empty() {
-                if let Err(error) = self.write(&out, &shared) {
-                    self.fail(format!("the connection broke: {error}"));
-                    break;
+                match self.write(&out, &shared) {
+                    Ok(Wrote::AtOnce) => {}
+                    Ok(Wrote::Blocked) => lock(&self.parties).on_unblocked(self.index, shared.now_ns()),
+                    Err(error) => {
+                        self.fail(format!("the connection broke: {error}"));
+                        break;
+                    }
                 }
                 out.clear();
                 wrote = true;
@@ -335,16 +351,25 @@ impl<P: Parties> UserThreads<P> {
     }
 
     /// Writes everything. Fails if the server reads nothing while the crowd stops.
-    fn write(&self, mut out: &[u8], shared: &Shared) -> std::io::Result<()> {
+    ///
+    /// The first attempts do not block, because only they show whether the thread would have had to wait for the server.
+    fn write(&self, mut out: &[u8], shared: &Shared) -> std::io::Result<Wrote> {
+        let mut wrote = Wrote::AtOnce;
         while !out.is_empty() {
-            match (&self.stream).write(out) {
+            let written = match wrote {
+                Wrote::AtOnce => send(&self.stream, out, FIRST_TRY).map_err(Error::from),
+                Wrote::Blocked => (&self.stream).write(out),
+            };
+            match written {
                 Ok(bytes) => out = &out[bytes..],
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock && shared.phase() != Phase::Stop => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock && shared.phase() != Phase::Stop => {
+                    wrote = Wrote::Blocked;
+                }
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(wrote)
     }
 
     fn fail(&self, detail: String) {
@@ -368,4 +393,76 @@ fn register_thread(wake: &Wake, thread: Thread) {
 
 fn lock<P>(parties: &Mutex<P>) -> MutexGuard<'_, P> {
     parties.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use klatch_record::{ChatWorkload, Endpoint, Pacing, ProtocolName, Workload};
+
+    use super::*;
+    use crate::options::{Options, Threads};
+
+    /// How long the server of the test reads nothing.
+    const FROZEN: Duration = Duration::from_millis(800);
+    /// More than the buffers of a connection on loopback hold, about 3 MB, is due after half of that time.
+    const RATE_PER_S: u32 = 20_000;
+    const COUNT: u32 = 16_000;
+
+    /// Lets a user in, reads nothing for a while, and then everything.
+    fn serve(mut stream: TcpStream) -> std::io::Result<u64> {
+        stream.write_all(b":s 001 x :hello\r\n:s 366 x #klatch-1 :End of /NAMES list.\r\n")?;
+        std::thread::sleep(FROZEN);
+        std::io::copy(&mut stream, &mut std::io::sink())
+    }
+
+    #[test]
+    fn a_write_that_waits_for_the_server_is_not_the_crowds_lateness() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let accepted = std::thread::spawn(move || {
+            let clients = (0..2).map(|_| listener.accept().unwrap().0);
+            clients.map(|client| std::thread::spawn(move || serve(client))).collect::<Vec<_>>()
+        });
+        let workload = Workload::Chat(ChatWorkload {
+            rooms: 1,
+            users: 2,
+            count: COUNT,
+            size_bytes: 400,
+            start: 1,
+            pacing: Pacing::Rate { per_user_per_s: RATE_PER_S.into() },
+            pause_s: 0.0,
+            churn_per_user_per_s: 0.0,
+        });
+        let options = Options {
+            workload,
+            threads: Threads::TwoPerUser { yields: false },
+            timeout: Duration::from_secs(20),
+            connect_timeout: Duration::from_secs(5),
+            seed: 1,
+            gate: None,
+            gate_timeout: Duration::from_secs(5),
+            ledger: None,
+            steered: false,
+        };
+        let (control, inbox) = crate::control_channel();
+        let server: ClientEndpoint = Endpoint::plain(ProtocolName::Irc, "127.0.0.1".to_owned(), port);
+        // Nothing is delivered, so the crowd does not end by itself; all is sent when it is reported.
+        let mut on_event = |event: &klatch_record::CrowdEvent| {
+            if matches!(event, klatch_record::CrowdEvent::Progress { sent, .. } if *sent == u64::from(2 * COUNT))
+            {
+                control.stop("all is sent");
+            }
+        };
+        let result = crate::run(&server, &options, inbox, &mut on_event).unwrap();
+        assert_eq!(result.sent, u64::from(2 * COUNT), "{:?}", result.failure);
+        // Those that were due when a write blocked come first afterwards, as many as a write takes.
+        let late = result.send_lag_ns.iter().filter(|(ns, _)| *ns > FROZEN.as_nanos() as u64 / 4);
+        let late: u64 = late.map(|(_, count)| count).sum();
+        assert!(late * 500 < result.sent, "{late} of {}: {:?}", result.sent, result.send_lag_ns);
+        for client in accepted.join().unwrap() {
+            client.join().unwrap().unwrap();
+        }
+    }
 }

@@ -20,6 +20,12 @@ final class Sender {
 
   private static final int REPLY_OVERHEAD_BYTES = 64;
 
+  /**
+   * A write that takes longer has waited for the server to read. Streams do not tell; a write that
+   * does not wait takes a few microseconds.
+   */
+  private static final long BLOCKED_NS = 1_000_000;
+
   private final User user;
   private final Options options;
   private final byte[] line; // the text in it is rewritten for every message
@@ -34,6 +40,7 @@ final class Sender {
   private Thread thread;
   private int sent;
   private long pausedUntilNs;
+  private long freeNs; // when the last write that waited for the server ended
 
   Sender(User user, int allowed) {
     this.user = user;
@@ -166,9 +173,13 @@ final class Sender {
     UserId id = user.id;
     Text.write(line, textAt, options.size(), id.room, id.user, sent, scheduled ? dueNs : nowNs);
     if (scheduled) {
-      user.lag.record(nowNs - dueNs);
+      user.lag.record(nowNs - Math.max(dueNs, freeNs));
     }
     writeMessage();
+    if (scheduled) {
+      long writtenNs = user.gate.nowNs();
+      freeNs = writtenNs - nowNs > BLOCKED_NS ? writtenNs : freeNs;
+    }
     sent++;
     if (options.pauseNs() > 0) {
       pausedUntilNs = nowNs + options.pauseNs();
