@@ -159,9 +159,24 @@ fn virtualisation(read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     is_guest.then(|| read("sys/class/dmi/id/sys_vendor").unwrap_or_else(|| "a hypervisor".to_owned()))
 }
 
-/// The program that made the container in which this process is; absent if nothing says so.
+/// The namespaces that a container has of its own; one that shares some has at least another root.
+const NAMESPACES: [&str; 4] = ["pid", "uts", "ipc", "mnt"];
+
+/// The highest number of a namespace that the kernel makes when it boots.
+const BOOT_NAMESPACE_MAX: u64 = 0xf000_0001;
+
+/// The program that made the container in which this process is; absent if nothing says so. A machine whose image was made from a
+/// container has marks of one, and the namespaces of its kernel.
 fn container(root: &Path) -> Option<String> {
-    let marks = [(".dockerenv", "docker"), ("run/.containerenv", "podman")];
+    let number = |name: &str| -> Option<u64> {
+        let link = std::fs::read_link(root.join("proc/self/ns").join(name)).ok()?;
+        link.to_str()?.split_once(":[")?.1.strip_suffix(']')?.parse().ok()
+    };
+    if NAMESPACES.iter().all(|name| number(name).is_some_and(|number| number <= BOOT_NAMESPACE_MAX)) {
+        return None;
+    }
+    // The root of a podman container can be an image of Docker's.
+    let marks = [("run/.containerenv", "podman"), (".dockerenv", "docker")];
     let marked = marks.iter().find(|(file, _)| root.join(file).exists()).map(|(_, name)| (*name).to_owned());
     std::fs::read_to_string(root.join("run/systemd/container")).ok().or(marked)
 }
@@ -243,6 +258,28 @@ mod tests {
             ("sys/class/dmi/id/sys_vendor", "Dell Inc.\n"),
         ]);
         assert_eq!(metal.get("virtualisation"), None);
+    }
+
+    #[test]
+    fn marks_of_a_container_count_only_in_namespaces_of_its_own() {
+        let container_in = |namespaces: [u64; 4], marks: &[&str]| {
+            let root = tempfile::tempdir().unwrap();
+            std::fs::create_dir_all(root.path().join("proc/self/ns")).unwrap();
+            std::fs::create_dir(root.path().join("run")).unwrap();
+            for (name, number) in NAMESPACES.iter().zip(namespaces) {
+                let link = root.path().join("proc/self/ns").join(name);
+                std::os::unix::fs::symlink(format!("{name}:[{number}]"), link).unwrap();
+            }
+            marks.iter().for_each(|mark| std::fs::write(root.path().join(mark), "").unwrap());
+            container(root.path())
+        };
+        let of_kernel = [4_026_531_836, 4_026_531_838, 4_026_531_839, 4_026_531_841];
+        let of_another_root = [4_026_531_836, 4_026_531_838, 4_026_531_839, 4_026_532_217];
+        assert_eq!(container_in(of_kernel, &[".dockerenv"]), None);
+        assert_eq!(container_in(of_another_root, &[".dockerenv"]).as_deref(), Some("docker"));
+        let both = [".dockerenv", "run/.containerenv"];
+        assert_eq!(container_in([4_026_532_200; 4], &both).as_deref(), Some("podman"));
+        assert_eq!(container_in([4_026_532_200; 4], &[]), None);
     }
 
     #[test]

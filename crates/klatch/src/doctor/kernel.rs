@@ -25,13 +25,19 @@ pub(super) fn machine() -> Vec<Finding> {
                 .map_or_else(|| machine.cpus.to_string(), |model| format!("{} × {model}", machine.cpus)),
         ),
     ];
-    findings.extend(
-        machine
-            .memory_bytes
-            .map(|bytes| works("memory", format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)))),
-    );
+    let limit = machine.settings.get("cgroup.memory_bytes").and_then(|bytes| bytes.parse().ok());
+    findings.extend(machine.memory_bytes.map(|bytes| works("memory", memory(bytes, limit))));
     findings.extend(machine.distribution.map(|name| works("distribution", name)));
     findings
+}
+
+/// Installed memory, and the limit of the control groups if that is less, both in bytes.
+fn memory(installed: u64, limit: Option<u64>) -> String {
+    let gib = |bytes: u64| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30));
+    match limit.filter(|limit| *limit < installed) {
+        Some(limit) => format!("{} of {}, by the limit of the control groups", gib(limit), gib(installed)),
+        None => gib(installed),
+    }
 }
 
 /// Each instrument; one with a fallback is a gap, since the fallback sees less.
@@ -66,4 +72,16 @@ pub(super) fn schedulers() -> Vec<Finding> {
         Err(error) => Finding { is_gap: true, ..Finding::works(SCHEDULERS, "lab", error_chain(&error)) },
     };
     vec![here, lab]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_what_the_control_groups_leave() {
+        let gib = 1 << 30;
+        assert_eq!(memory(24 * gib, Some(gib)), "1.0 GiB of 24.0 GiB, by the limit of the control groups");
+        assert_eq!((memory(gib, Some(2 * gib)), memory(gib, None)), ("1.0 GiB".into(), "1.0 GiB".into()));
+    }
 }
