@@ -213,7 +213,9 @@ impl Run<'_> {
             parties(worker, shard_range(count, number, workers))
         };
         let threads = start(server, options, &shared, (0..workers).map(worker).collect(), &addresses)?;
-        supervise(options, &shared, inbox.0, on_event, start_gate_client, threads)
+        let (result, kept) = supervise(options, &shared, inbox.0, on_event, start_gate_client, threads)?;
+        let loops = (!options.threads.is_two_per_user()).then_some(workers as u32);
+        Ok((CrowdResult { loops, ..result }, kept))
     }
 }
 

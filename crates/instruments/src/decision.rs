@@ -10,6 +10,7 @@ use klatch_stats::linear_fit;
 use crate::bpf::{Bpf, Histogram, object};
 use crate::bpf_instrument::{BpfInstrument, Measurement};
 use crate::error::InstrumentError;
+use crate::usable_cpus::{of_usable, usable_cpus};
 
 pub(crate) static DECISION_COST: BpfInstrument = BpfInstrument {
     name: InstrumentName::Decision,
@@ -34,11 +35,11 @@ const TOTAL_NS: usize = 3;
 fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentError> {
     let Measurement { bpf, coverage, .. } = measurement;
     let cpus = bpf.numbers_by_cpu("schedule_calls", 0)?;
-    let total_ns: u64 = cpus.iter().map(|call| call[TOTAL_NS]).sum();
+    let total_ns: u64 = of_usable(&cpus).map(|call| call[TOTAL_NS]).sum();
     Ok(ObservationData::Decision(Decision {
         decision: read_costs(bpf, "decisions")?,
         whole: read_costs(bpf, "whole")?,
-        share_of_machine: total_ns as f64 / 1e9 / (coverage.open_s() * cpus.len() as f64),
+        share_of_cpus: total_ns as f64 / 1e9 / (coverage.open_s() * usable_cpus()),
     }))
 }
 

@@ -24,6 +24,7 @@ mod syscalls;
 mod targets;
 mod tcp;
 mod trace;
+mod usable_cpus;
 mod usage;
 mod variables;
 mod wakeups;

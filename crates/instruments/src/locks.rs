@@ -9,6 +9,7 @@ use crate::bpf_instrument::{BpfInstrument, Measurement};
 use crate::error::InstrumentError;
 use crate::symbols::{Symbols, UNKNOWN};
 use crate::targets::Side;
+use crate::usable_cpus::{of_usable, usable_cpus};
 
 pub(crate) static LOCK_WAITS: BpfInstrument = BpfInstrument {
     name: InstrumentName::Locks,
@@ -65,9 +66,14 @@ fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentErro
         cpu_waiting_share: 0.0,
         untimed: 0,
     };
-    let mut cpus = 1;
+    // On the CPUs that the run may use.
+    let mut spinning_ns = 0;
     for (number, kind) in KINDS.iter().enumerate() {
-        cpus = bpf.numbers_by_cpu("kinds", number as u32)?.len();
+        if SPINNING.contains(kind) {
+            let by_cpu = bpf.numbers_by_cpu("kinds", number as u32)?;
+            let waits = |numbers: &Vec<u64>| Histogram::new(&numbers[..Histogram::NUMBERS]).sum();
+            spinning_ns += of_usable(&by_cpu).map(waits).sum::<u64>();
+        }
         let numbers = bpf.numbers("kinds", number as u32)?;
         let (waits, counts) = numbers.split_at(Histogram::NUMBERS);
         let waits = Histogram::new(waits);
@@ -83,9 +89,8 @@ fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentErro
             });
         }
     }
-    let spinning = locks.kinds.iter().filter(|kind| SPINNING.contains(&kind.kind.as_str()));
-    let spinning_s: f64 = spinning.map(|kind| kind.wait_s).sum();
-    locks.cpu_waiting_share = spinning_s / (coverage.elapsed_s * cpus as f64);
+    let spinning_s = spinning_ns as f64 / 1e9 / coverage.share;
+    locks.cpu_waiting_share = spinning_s / (coverage.elapsed_s * usable_cpus());
     Ok(ObservationData::Locks(locks))
 }
 

@@ -148,7 +148,7 @@ impl Crowd {
             Some(reading) => read_files(&options, &reading, inbox, &mut on_event),
             None => run(&server, &options, inbox, &mut on_event),
         }?;
-        let report = monitor.report(result.sent + result.received);
+        let report = monitor.report(build(), result.sent + result.received);
         if let Some(out) = &self.out {
             let threads = options.threads.is_two_per_user();
             let plan = ShardPlan {

@@ -1,5 +1,6 @@
 //! Builds the command line of a platform and writes its configuration files.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -41,6 +42,8 @@ pub(crate) struct Prepared {
     pub(crate) launch: Launch,
     /// Succeeds when the server serves; empty if it serves as soon as it accepts connections.
     pub(crate) ready_command: Vec<String>,
+    /// The variables of its file, with `{secret:NAME}` in place of a password.
+    pub(crate) variables: BTreeMap<String, String>,
 }
 
 impl ResolvedPlatform {
@@ -83,9 +86,10 @@ impl ResolvedPlatform {
         let locale = if self.java.is_some() { "C.UTF-8" } else { "C" };
         let mut environment = Environment::default();
         environment.extend([("LC_ALL".to_owned(), locale.to_owned())]);
-        for (name, text) in &self.entry.environment {
-            let text = site.secrets.fill(&self.fill(text, site, &folders)).map_err(no_secret)?;
-            environment.extend([(name.clone(), text)]);
+        let filled = |(name, text): (&String, &String)| (name.clone(), self.fill(text, site, &folders));
+        let variables: BTreeMap<String, String> = self.entry.environment.iter().map(filled).collect();
+        for (name, text) in &variables {
+            environment.extend([(name.clone(), site.secrets.fill(text).map_err(no_secret)?)]);
         }
         let launch = self.knobs.launch.with_environment(&self.database_environment());
         let launch = launch.with_environment(&environment);
@@ -93,7 +97,7 @@ impl ResolvedPlatform {
             Some(user) => launch.as_user(user, &data),
             None => launch,
         };
-        Ok(Prepared { command: words, launch, ready_command: ready_command.collect() })
+        Ok(Prepared { command: words, launch, ready_command: ready_command.collect(), variables })
     }
 
     /// The version of the program that builds it, and the variables that change what that makes.

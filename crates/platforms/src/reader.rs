@@ -1,5 +1,6 @@
 //! A platform of workload `files`: a program that reads, and no server.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use klatch_host::privileges::temporary_folder;
@@ -19,6 +20,8 @@ use crate::server::ServerError;
 pub struct ReaderProgram {
     /// Its command line. The options of the workload are still to be appended.
     pub command: Vec<String>,
+    /// Variables that its platform file sets.
+    pub variables: BTreeMap<String, String>,
     /// How its process is started.
     pub launch: Launch,
     /// The folder of the files that it reads.
@@ -45,7 +48,7 @@ impl ReaderProgram {
         };
         let secrets = Secrets::default();
         let site = Site { host: "", port: 0, folder: folder.path(), secrets: &secrets, files: &files };
-        let Prepared { command, launch, .. } = platform.prepare(&site, all)?;
-        Ok(ReaderProgram { command, launch, files, _folder: folder })
+        let Prepared { command, launch, variables, .. } = platform.prepare(&site, all)?;
+        Ok(ReaderProgram { command, variables, launch, files, _folder: folder })
     }
 }

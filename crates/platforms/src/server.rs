@@ -1,5 +1,6 @@
 //! A server that Klatch started and that is ready. Dropping it stops it.
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -43,6 +44,8 @@ pub struct Server {
     pub vm: Option<VmInForce>,
     /// The command line that started it.
     pub command: Vec<String>,
+    /// Variables that its platform file sets, with `{secret:NAME}` in place of a password.
+    pub variables: BTreeMap<String, String>,
     /// From the start of its process until it accepted connections.
     pub start_time: Duration,
 }
@@ -159,7 +162,7 @@ impl Server {
             }
             prepared => prepared?,
         };
-        let Prepared { command, launch, ready_command } = prepared;
+        let Prepared { command, launch, ready_command, variables } = prepared;
         let started = Instant::now();
         let mut process = all
             .start(&command, &launch)
@@ -194,6 +197,7 @@ impl Server {
                     folder,
                     secrets,
                     command,
+                    variables,
                     start_time,
                 })
             }

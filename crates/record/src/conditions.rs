@@ -81,6 +81,7 @@ const FREE: &[&str] = &[
     "options.scheduler",
     "options.servers",
     "options.shards",
+    "options.crowd_loops",
     "options.remote.hosts",
     "observations[].instrument",
     // As the first crowd's, with other parties.
@@ -88,8 +89,9 @@ const FREE: &[&str] = &[
 ];
 
 /// Maps whose entries are one value: `name=value, name=value`.
-const WHOLE: [&str; 6] = [
+const WHOLE: [&str; 7] = [
     "platform.knobs",
+    "platform.environment",
     "crowd.knobs",
     "environment.sysctls",
     "environment.variables",
@@ -121,6 +123,7 @@ const NAMES: &[(&str, &str)] = &[
     ("platform.runtime.in_force.collectors", "garbage collectors of the server"),
     ("platform.runtime.in_force.heap_max_bytes", "largest heaps of the server"),
     ("platform.runtime.in_force.options", "options in force in the server's virtual machine"),
+    ("platform.environment", "variables that the platform sets"),
     ("platform.io", "I/O mechanisms of the server"),
     ("platform.database.version", "versions of the database"),
     ("platform.database.file_system", "file systems of the database"),
@@ -137,10 +140,11 @@ const NAMES: &[(&str, &str)] = &[
     ("crowd.runtime.in_force.collectors", "garbage collectors of the crowd"),
     ("crowd.runtime.in_force.heap_max_bytes", "largest heaps of the crowd"),
     ("crowd.runtime.in_force.options", "options in force in the crowd's virtual machine"),
-    ("options.crowd_loops", "event loops of the crowd"),
+    ("shards[].loops", "event loops of the crowd"),
     ("klatch.version", "versions of Klatch"),
     ("klatch.commit", "commits of Klatch"),
     ("klatch.profile", "build profiles of Klatch"),
+    ("klatch.build_id", "build ids of Klatch"),
     ("environment.cpu_model", "CPU models"),
     ("environment.cpus", "numbers of CPUs"),
     ("environment.cpu_quota", "CPU quotas"),
@@ -208,9 +212,11 @@ impl Condition {
         if let Some((_, name)) = NAMES.get(self.rank) {
             return (*name).to_owned();
         }
-        if let Some(of_host) = self.path.strip_prefix("shards[].environment.") {
-            let of_machine = Condition::at(&format!("environment.{of_host}"));
-            return format!("{} on the hosts of the crowd", of_machine.name());
+        let of_host = self.path.strip_prefix("shards[].");
+        if let Some(path) =
+            of_host.filter(|path| path.starts_with("environment.") || path.starts_with("klatch."))
+        {
+            return format!("{} on the hosts of the crowd", Condition::at(path).name());
         }
         if let Some(setting) = self.path.strip_prefix(SETTINGS) {
             return format!("values of the machine's {setting}");
@@ -236,6 +242,8 @@ pub fn conditions(record: &Record) -> BTreeMap<Condition, String> {
         let words = value[side]["command"].as_array_mut().into_iter().flatten();
         words.for_each(|word| *word = mask_ports(&plain(word), &ports).into());
     }
+    let variables = value["platform"]["environment"].as_object_mut().into_iter().flatten();
+    variables.for_each(|(_, text)| *text = mask_ports(&plain(text), &ports).into());
     let mut conditions = conditions_in(&value);
     if !record.shards.is_empty() {
         conditions.insert(Condition::at(SHARDS), record.shards.len().to_string());
@@ -392,6 +400,7 @@ mod tests {
                 options: Some("-Xmx1g".into()),
             }),
         };
+        full.platform.environment = [("GOGC".into(), "off".into())].into();
         full.platform.io = Some("epoll".into());
         full.platform.runtime = Some(runtime.clone());
         full.crowd.runtime = Some(runtime);
@@ -462,6 +471,22 @@ mod tests {
             command,
             "[::1]:PORT --port=PORT 16384 -XX:Log=/tmp/klatch-*/a,b /cache/klatch-0123456789abcdef.jar --database=//127.0.0.1:PORT/x"
         );
+    }
+
+    #[test]
+    fn variables_of_a_platform_count_without_its_port() {
+        let with = |port: u16, memory: &str| {
+            let mut record = record(1, 1, 1.0);
+            record.platform.address = format!("127.0.0.1:{port}");
+            record.platform.environment = [
+                ("GOMEMLIMIT".to_owned(), memory.to_owned()),
+                ("LISTEN".to_owned(), format!("0.0.0.0:{port}")),
+            ]
+            .into();
+            conditions(&record)
+        };
+        assert_eq!(with(1638, "1GiB"), with(40_001, "1GiB"));
+        assert_ne!(with(1638, "1GiB"), with(1638, "2GiB"));
     }
 
     #[test]

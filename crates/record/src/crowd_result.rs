@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{DatabaseCounts, Environment, IntervalCounts, OrdersCounts, PartyCounts, TlsSession, Usage};
+use crate::{
+    Build, DatabaseCounts, Environment, IntervalCounts, OrdersCounts, PartyCounts, TlsSession, Usage,
+};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -82,6 +84,8 @@ pub struct CrowdSelfReport {
     pub host: String,
     /// The machine's clock, as in [`crate::Moment`].
     pub clock: Option<String>,
+    /// The program of the crowd.
+    pub klatch: Build,
     /// What it used from the opening of the gate to the last delivery.
     pub usage: Option<Usage>,
     /// Hardware, kernel and limits of its machine.
@@ -106,6 +110,9 @@ pub struct CrowdResult {
     /// What TLS agreed to, on one of the connections; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsSession>,
+    /// Event loops that it had; absent without any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loops: Option<u32>,
     /// From the opening of the gate to the last verified delivery, seconds.
     pub elapsed_s: f64,
     /// From the first connect to the last join, seconds.

@@ -122,10 +122,7 @@ fn same(one: &Record, other: &Record) -> Result<(), MergeError> {
         if of_target { "a server that ran already".to_owned() } else { record.platform.name.clone() }
     };
     let workload_of_a_party = |record: &Record| as_json(&record.workload.with_parties(0, 0));
-    let build = |record: &Record| {
-        let commit = record.klatch.commit.clone().unwrap_or_default();
-        format!("{} {commit}", record.klatch.version)
-    };
+    let build = |record: &Record| record.klatch.to_string();
     let gate = |record: &Record| match record.shards.first().and_then(|shard| shard.gate.as_ref()) {
         Some(gate) => gate.to_string(),
         None => "none".to_owned(),

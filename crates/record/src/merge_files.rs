@@ -48,10 +48,7 @@ fn with_server(record: Record, server: ServerPart) -> Result<Record, MergeError>
         return Err(MergeError::Different { what: "the run at the gate", one, other: server.gate_run });
     }
     if record.klatch != server.klatch {
-        let name = |build: &crate::Build| {
-            format!("{} {}", build.version, build.commit.as_deref().unwrap_or_default())
-        };
-        let (one, other) = (name(&record.klatch), name(&server.klatch));
+        let (one, other) = (record.klatch.to_string(), server.klatch.to_string());
         return Err(MergeError::Different { what: "the build of klatch", one, other });
     }
     let usage = UsageOfBoth {

@@ -14,24 +14,13 @@ fn workload(start: u32, users: u32) -> Workload {
 
 pub(crate) fn shard(start: u32, rooms: u32) -> Shard {
     Shard {
-        workload: WorkloadKind::Chat,
         start,
         rooms,
-        host: None,
         address: "10.0.0.7:6667".into(),
         command: vec!["klatch".into(), "crowd".into()],
-        gate: None,
-        gate_run: None,
-        tls: None,
-        opened: None,
         elapsed_s: 10.0,
-        gaps: vec![],
         total: 400,
-        reasons: vec![],
-        warnings: vec![],
-        database: None,
-        usage: None,
-        environment: None,
+        ..samples::shard()
     }
 }
 

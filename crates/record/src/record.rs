@@ -80,7 +80,7 @@ pub struct Record {
 }
 
 /// Version, commit and build profile of the program that measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Build {
     /// Version of the package.
@@ -89,6 +89,37 @@ pub struct Build {
     pub commit: Option<String>,
     /// The cargo profile it was built with: `release`, `dist` or `debug`; `null` if unknown. What is measured is compiled alike in all.
     pub profile: Option<String>,
+    /// The build id of the program, in hexadecimal, where the commit does not name its source: with `-dirty`, or without git. Absent for
+    /// other builds, and if it was linked without one; two such programs may differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
+}
+
+impl Build {
+    /// Whether its commit names its source, so that two builds of that commit do the same.
+    pub fn has_source(&self) -> bool {
+        self.commit.as_ref().is_some_and(|commit| !commit.ends_with("-dirty"))
+    }
+
+    /// Whether it is another program than `other`. Of two builds without a source and a build id, nobody knows.
+    pub fn differs_from(&self, other: &Build) -> bool {
+        self != other || (!self.has_source() && self.build_id.is_none())
+    }
+}
+
+/// The version and the commit or build id, as texts name a build.
+impl std::fmt::Display for Build {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.version, self.commit.as_deref().unwrap_or("of an unknown commit"))?;
+        if let Some(profile) = &self.profile {
+            write!(f, ", profile {profile}")?;
+        }
+        match (&self.build_id, self.has_source()) {
+            (Some(id), _) => write!(f, ", build {}", id.get(..12).unwrap_or(id)),
+            (None, true) => Ok(()),
+            (None, false) => f.write_str(", of unknown contents"),
+        }
+    }
 }
 
 /// Whether a run counts.
@@ -131,6 +162,9 @@ pub struct Platform {
     pub chosen_because: Option<String>,
     /// The exact command line (of the first server); `null` if Klatch did not start it.
     pub command: Option<Vec<String>>,
+    /// Variables of the environment that its file sets for its process, with `{secret:NAME}` in place of a password; absent if there are none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
     /// The mechanism with which it waits for its connections, if its ready line names one: `epoll`, `nio`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io: Option<String>,

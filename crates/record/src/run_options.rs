@@ -37,7 +37,7 @@ pub struct RunOptions {
     /// Machines of the crowd; absent if it ran on this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<RemoteOptions>,
-    /// Event loops of each native crowd process.
+    /// Event loops of each native crowd process, at most one for each of its parties; `shards` have those that ran.
     pub crowd_loops: u32,
     /// Seed of schedules and random choices of the crowd.
     pub seed: u64,

@@ -2,15 +2,20 @@
 
 use crate::{
     Build, ChatWorkload, Checks, Class, CrowdInfo, CrowdProgram, Environment, Limits, Noise, Pacing,
-    Platform, ProtocolName, Record, Role, RunOptions, SCHEMA_NAME, Score, Status, Transport, Usage,
-    UsageOfBoth, Verdict, Workload,
+    Platform, ProtocolName, Record, Role, RunOptions, SCHEMA_NAME, Score, Shard, Status, Transport, Usage,
+    UsageOfBoth, Verdict, Workload, WorkloadKind,
 };
 
 /// A valid trial with this throughput that began in this minute.
 pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
     Record {
         schema: SCHEMA_NAME.into(),
-        klatch: Build { version: "0".into(), commit: Some("c0ffee".into()), profile: Some("release".into()) },
+        klatch: Build {
+            version: "0".into(),
+            commit: Some("c0ffee".into()),
+            profile: Some("release".into()),
+            ..Build::default()
+        },
         started_at: format!("2026-01-01T00:{minute:02}:00Z"),
         role: Role::Trial,
         number,
@@ -26,6 +31,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             start_s: None,
             chosen_because: None,
             command: None,
+            environment: [].into(),
             io: None,
             runtime: None,
             database: None,
@@ -110,6 +116,32 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             instruments: Vec::new(),
         },
         shards: Vec::new(),
+    }
+}
+
+/// A native crowd of one event loop with the first 10 rooms.
+pub fn shard() -> Shard {
+    Shard {
+        workload: WorkloadKind::Chat,
+        start: 1,
+        rooms: 10,
+        host: None,
+        klatch: None,
+        address: "127.0.0.1:1".into(),
+        command: Vec::new(),
+        gate: None,
+        gate_run: None,
+        tls: None,
+        loops: Some(1),
+        opened: None,
+        elapsed_s: 1.0,
+        gaps: Vec::new(),
+        total: 400_000,
+        reasons: Vec::new(),
+        warnings: Vec::new(),
+        database: None,
+        usage: None,
+        environment: None,
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{CrowdGap, DatabaseCounts, Environment, TlsSession, Usage, Warning, WorkloadKind};
+use crate::{Build, CrowdGap, DatabaseCounts, Environment, TlsSession, Usage, Warning, WorkloadKind};
 
 /// A crowd with rooms of its own, which needed nothing from the others but a common start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,9 @@ pub struct Shard {
     pub rooms: u32,
     /// The machine it ran on; `null` if that is the one that wrote the record.
     pub host: Option<String>,
+    /// The Klatch that ran it, if the program of a host did; absent if the one that wrote the record did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub klatch: Option<Build>,
     /// The server it talked to.
     pub address: String,
     /// The exact command line.
@@ -32,6 +35,10 @@ pub struct Shard {
     /// What TLS agreed to; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsSession>,
+    /// Event loops that it had: at most one for each of its rooms, or other parties, whatever was asked for. Absent for crowds with
+    /// threads for each user, and for readers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loops: Option<u32>,
     /// When its gate opened; `null` if the crowd does not report it.
     pub opened: Option<Moment>,
     /// From then to its last verified delivery, seconds.

@@ -182,6 +182,8 @@ pub enum WarningKind {
     Unoptimised,
     /// Commits were to be durable, and a crash of the machine would lose them.
     NotDurable,
+    /// A host ran its crowd with another build of Klatch.
+    OtherBuild,
     /// Knobs of a Java were set, and its virtual machine does not say what is in force.
     Unverified,
 }

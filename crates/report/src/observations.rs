@@ -99,7 +99,10 @@ fn data_lines(data: &ObservationData) -> Vec<String> {
             vec![
                 line("decision", &decision.decision),
                 line("__schedule", &decision.whole),
-                format!("__schedule took {} of the machine's CPU time", percent(decision.share_of_machine)),
+                format!(
+                    "__schedule took {} of the CPU time that the run may use",
+                    percent(decision.share_of_cpus)
+                ),
             ]
         }
         ObservationData::Wakeups(wakeups) => sides(wakeups, |side: &SideWakeups| {

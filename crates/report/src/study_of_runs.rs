@@ -138,7 +138,7 @@ fn named_conditions(record: &Record) -> BTreeMap<String, String> {
 }
 
 fn unknown() -> klatch_record::Build {
-    klatch_record::Build { version: env!("CARGO_PKG_VERSION").to_owned(), commit: None, profile: None }
+    klatch_record::Build { version: env!("CARGO_PKG_VERSION").to_owned(), ..klatch_record::Build::default() }
 }
 
 /// The values of a run on all possible axes.

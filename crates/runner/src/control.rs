@@ -320,13 +320,18 @@ impl Control {
         let throttled_s = quota.and_then(|(before, after)| after.throttled_s_since(&before));
         let machine = span.and_then(|(before, after)| before.machine.zip(after.machine));
         let steal_share = machine.and_then(|(before, after)| after.steal_share_since(&before));
-        let local = self.running.iter().zip(&outputs).filter(|(crowd, _)| crowd.is_local());
-        let crowds_s: f64 =
-            local.filter_map(|(_, output)| output.usage.as_ref()).map(|usage| usage.cpu_s).sum();
-        let others_share = machine.zip(server.as_ref()).and_then(|((before, after), server)| {
-            let database_s = database.as_ref().map_or(0.0, |database| database.cpu_s);
-            after.others_share_since(&before, server.cpu_s + database_s + crowds_s)
-        });
+        let local = self
+            .running
+            .iter()
+            .zip(&outputs)
+            .filter(|(crowd, _)| crowd.is_local() && !crowd.command.is_platform());
+        // Whatever of it could not be measured would count as that of other programs.
+        let of_database = self.pids.database.map(|_| database.as_ref());
+        let own_s = cpu_s_of_all(
+            local.map(|(_, output)| output.usage.as_ref()).chain([server.as_ref()]).chain(of_database),
+        );
+        let others_share =
+            machine.zip(own_s).and_then(|((before, after), own_s)| after.others_share_since(&before, own_s));
         Ok(CrowdsOutcome {
             outputs,
             server,
@@ -339,6 +344,11 @@ impl Control {
             cpu_mhz: self.frequency.mean_mhz(),
         })
     }
+}
+
+/// CPU time of these processes together, s; `None` if one could not be measured.
+fn cpu_s_of_all<'a>(usages: impl Iterator<Item = Option<&'a Usage>>) -> Option<f64> {
+    usages.map(|usage| usage.map(|usage| usage.cpu_s)).sum()
 }
 
 /// Usage of all servers together; `None` without a server on this machine, or where one could not be measured.
@@ -360,6 +370,13 @@ mod tests {
     use super::*;
     use crate::crowd_command::Load;
     use crate::observer::NoObserver;
+
+    #[test]
+    fn cpu_time_that_nobody_measured_is_no_zero_in_a_sum() {
+        let one = klatch_record::samples::usage(1.5);
+        assert_eq!(cpu_s_of_all([Some(&one), Some(&one)].into_iter()), Some(3.0));
+        assert_eq!(cpu_s_of_all([Some(&one), None].into_iter()), None);
+    }
 
     /// A crowd that is a shell script.
     fn crowd(script: &str) -> CrowdCommand {

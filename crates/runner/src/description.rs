@@ -1,5 +1,7 @@
 //! Describes the platform of a session for its records.
 
+use std::collections::BTreeMap;
+
 use klatch_platforms::{ResolvedPlatform, Setting};
 use klatch_record::{Class, Endpoint, Platform, Runtime, VmInForce};
 
@@ -8,6 +10,8 @@ pub(crate) struct Instance {
     pub(crate) address: String,
     pub(crate) class: Option<Class>,
     pub(crate) command: Vec<String>,
+    /// Variables that its file sets, without secrets.
+    pub(crate) variables: BTreeMap<String, String>,
     /// Number of processes that were started.
     pub(crate) servers: u32,
     /// Seconds until the first was ready.
@@ -19,7 +23,7 @@ pub(crate) struct Instance {
 }
 
 pub(crate) fn describe_platform(platform: &ResolvedPlatform, instance: Instance) -> Platform {
-    let Instance { address, class, command, servers, start_s, io, vm } = instance;
+    let Instance { address, class, command, variables, servers, start_s, io, vm } = instance;
     let runtime = platform.java.as_ref().map(|java| java.runtime(&platform.knobs.java_options));
     Platform {
         name: platform.name.clone(),
@@ -33,6 +37,7 @@ pub(crate) fn describe_platform(platform: &ResolvedPlatform, instance: Instance)
         start_s,
         chosen_because: platform.because.clone(),
         command: Some(command),
+        environment: variables,
         io,
         runtime: runtime.map(|runtime| Runtime { in_force: vm, ..runtime }),
         database: None,
@@ -53,6 +58,7 @@ pub(crate) fn describe_external(endpoint: &Endpoint) -> Platform {
         start_s: None,
         chosen_because: None,
         command: None,
+        environment: [].into(),
         io: None,
         runtime: None,
         database: None,

@@ -9,7 +9,7 @@ use klatch_record::{
 use crate::error::RunError;
 use crate::guards::{contradiction, run_warnings};
 use crate::joining::JoiningCost;
-use crate::verdict::{crowd_warnings, judge, machine_warnings};
+use crate::verdict::{crowd_warnings, judge, machine_warnings, other_build};
 
 /// The facts of a run apart from the results of its crowds.
 pub(crate) struct RunFacts<'a> {
@@ -45,6 +45,8 @@ pub(crate) struct CrowdPart<'a> {
     pub(crate) address: String,
     /// The machine that ran it; `None` for that of the record.
     pub(crate) host: Option<String>,
+    /// The Klatch that ran it.
+    pub(crate) program: CrowdBuild,
     pub(crate) gate: Option<Gate>,
     /// Identity of the clock that it reads, as in [`Moment`].
     pub(crate) clock: Option<String>,
@@ -56,12 +58,21 @@ pub(crate) struct CrowdPart<'a> {
     pub(crate) environment: Option<Environment>,
 }
 
+/// The Klatch that ran a crowd.
+pub(crate) enum CrowdBuild {
+    /// The one that makes the record, or a program that it started.
+    Own,
+    /// That of a host; `None` if the crowd did not report it.
+    OfHost(Option<Build>),
+}
+
 /// The record of a run with one or more crowds.
 ///
 /// # Errors
 /// A latency is out of the range of the histogram, or two crowds share a room.
 pub(crate) fn build_record(run: RunFacts<'_>, crowds: Vec<CrowdPart<'_>>) -> Result<Record, RunError> {
-    let parts: Result<Vec<Part>, LatencyError> = crowds.into_iter().map(merge_part).collect();
+    let parts: Result<Vec<Part>, LatencyError> =
+        crowds.into_iter().map(|crowd| merge_part(crowd, run.build)).collect();
     let part = Part::merge(parts?)?;
     let warnings = machine_warnings(&run.environment);
     Ok(assemble(run, part, warnings))
@@ -72,7 +83,7 @@ pub(crate) fn build_record(run: RunFacts<'_>, crowds: Vec<CrowdPart<'_>>) -> Res
 /// # Errors
 /// A latency is out of the range of the histogram.
 pub(crate) fn build_shard_record(run: RunFacts<'_>, crowd: CrowdPart<'_>) -> Result<Record, RunError> {
-    let mut part = merge_part(crowd)?;
+    let mut part = merge_part(crowd, run.build)?;
     // The warnings belong to the shard, as other shards may run on other machines.
     part.shards[0].warnings.extend(machine_warnings(&run.environment));
     Ok(assemble(run, part, Vec::new()))
@@ -136,8 +147,8 @@ pub(crate) fn apply_guards(record: Record) -> Record {
     Record { verdict: Verdict::from_reasons(reasons), warnings, ..record }
 }
 
-/// Judges one crowd, and makes its result mergeable.
-fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
+/// Judges one crowd, and makes its result mergeable. `own` is the Klatch that makes the record.
+fn merge_part(crowd: CrowdPart<'_>, own: &Build) -> Result<Part, LatencyError> {
     let CrowdPart { result, usage, .. } = crowd;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
@@ -146,16 +157,27 @@ fn merge_part(crowd: CrowdPart<'_>) -> Result<Part, LatencyError> {
     let judged = judge(&result).reasons.into_iter().map(|reason| reason.message);
     let mut warnings = crowd_warnings(&result, latency.as_ref(), send_lag.as_ref());
     warnings.extend(crowd.environment.iter().flat_map(machine_warnings));
+    let klatch = match crowd.program {
+        CrowdBuild::Own => None,
+        CrowdBuild::OfHost(build) => {
+            // A crowd that died is the reason of an invalid verdict.
+            let reported = build.as_ref().map(Some).or(crowd.died.is_none().then_some(None));
+            warnings.extend(reported.and_then(|build| other_build(own, build, crowd.host.as_deref())));
+            build
+        }
+    };
     let shard = Shard {
         workload: crowd.workload.kind(),
         start: crowd.workload.start(),
         rooms: crowd.workload.parties(),
         host: crowd.host,
+        klatch,
         address: crowd.address,
         command: crowd.crowd.command.clone(),
         gate: crowd.gate,
         gate_run: result.gate_run,
         tls: result.tls,
+        loops: result.loops,
         opened: crowd.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns }),
         elapsed_s: result.elapsed_s,
         gaps: result.gaps,

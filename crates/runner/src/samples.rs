@@ -25,6 +25,7 @@ pub fn record_of(plan: &Plan) -> Result<Record, RunError> {
         ResolvedSubject::Platform(own, platform) => {
             let local = SocketAddr::from(([127, 0, 0, 1], 1));
             let instance = Instance {
+                variables: [].into(),
                 address: local.to_string(),
                 class: None,
                 command: vec![platform.name.clone()],

@@ -2,7 +2,7 @@
 
 use klatch_host::machine::{CpuQuota, Snapshot, boot_id, environment, host_name};
 use klatch_platforms::runtime_variables;
-use klatch_record::{CrowdEvent, CrowdSelfReport, Environment};
+use klatch_record::{Build, CrowdEvent, CrowdSelfReport, Environment};
 
 /// Measures the crowd that runs in this process, and the machine.
 pub struct SelfMonitor {
@@ -38,14 +38,15 @@ impl SelfMonitor {
         }
     }
 
-    /// The report; `messages` is the number sent plus the number of verified deliveries.
-    pub fn report(self, messages: u64) -> CrowdSelfReport {
+    /// The report; `klatch` is this program, and `messages` the number sent plus the number of verified deliveries.
+    pub fn report(self, klatch: Build, messages: u64) -> CrowdSelfReport {
         let span = self.before.zip(self.after);
         let throttled = |(before, after): (CpuQuota, CpuQuota)| after.throttled_s_since(&before);
         let throttled_in_run_s = self.quota[0].zip(self.quota[1]).and_then(throttled);
         CrowdSelfReport {
             host: host_name(),
             clock: boot_id(),
+            klatch,
             usage: span.map(|(before, after)| after.since(&before, messages)),
             environment: Environment { throttled_in_run_s, ..self.environment },
         }

@@ -19,7 +19,7 @@ use crate::error::RunError;
 use crate::noise;
 use crate::observer::WholeRun;
 use crate::plan::{Plan, TargetPlan};
-use crate::record::{CrowdPart, RunFacts, build_record};
+use crate::record::{CrowdBuild, CrowdPart, RunFacts, build_record};
 use crate::resolved::{CheckedPlan, ResolvedSubject};
 use crate::run_options::run_options;
 use crate::running_crowd::CrowdOutput;
@@ -248,6 +248,10 @@ fn crowd_part(crowd: &CrowdCommand, output: CrowdOutput) -> CrowdPart<'_> {
         workload: &crowd.workload,
         address: crowd.address(),
         host: crowd.host.clone(),
+        program: match crowd.host {
+            Some(_) => CrowdBuild::OfHost(report.as_ref().map(|report| report.klatch.clone())),
+            None => CrowdBuild::Own,
+        },
         gate: None,
         clock,
         result: output.result,

@@ -6,7 +6,7 @@ use klatch_record::{Build, CrowdInfo, CrowdResult, CrowdSelfReport, Endpoint, Ga
 use crate::description::describe_external;
 use crate::error::RunError;
 use crate::plan::CrowdKind;
-use crate::record::{CrowdPart, RunFacts, build_shard_record};
+use crate::record::{CrowdBuild, CrowdPart, RunFacts, build_shard_record};
 
 /// The options of a crowd that its record holds.
 #[derive(Clone, Debug)]
@@ -76,6 +76,7 @@ pub fn shard_record(
         workload: &plan.workload,
         address: plan.server.to_string(),
         host: Some(report.host),
+        program: CrowdBuild::Own,
         gate: plan.gate,
         clock: report.clock,
         result,

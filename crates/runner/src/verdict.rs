@@ -1,7 +1,8 @@
 //! Whether a score counts, and warnings that need data from outside the record.
 
 use klatch_record::{
-    Cause, CrowdGap, CrowdResult, Environment, FaultKind, Latency, Reason, Verdict, Warning, WarningKind,
+    Build, Cause, CrowdGap, CrowdResult, Environment, FaultKind, Latency, Reason, Verdict, Warning,
+    WarningKind,
 };
 
 /// A machine is busy above this share of CPU time used by other programs.
@@ -97,6 +98,25 @@ fn frozen(gaps: &[CrowdGap]) -> Option<String> {
     })
 }
 
+/// Warns if a host ran its crowd with another Klatch than `own`, or with one that does not say which it is.
+pub(crate) fn other_build(own: &Build, of_host: Option<&Build>, host: Option<&str>) -> Option<Warning> {
+    let host = host.unwrap_or("another machine");
+    let message = match of_host {
+        None => format!(
+            "the Klatch on {host} does not say which build it is, so it is an older one; this one is {own}"
+        ),
+        Some(build) if build == own && build.differs_from(own) => {
+            format!("the Klatch on {host} may be another build than this one: both are {own}")
+        }
+        Some(build) if build != own => {
+            format!("the Klatch on {host} is another build: {build}; this one is {own}")
+        }
+        Some(_) => return None,
+    };
+    let advice = "install the same package on all hosts, or set the path of the program on the hosts";
+    Some(Warning { kind: WarningKind::OtherBuild, message, advice: advice.to_owned() })
+}
+
 /// Warnings about the machine of a score.
 pub(crate) fn machine_warnings(environment: &Environment) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -187,6 +207,30 @@ mod tests {
             "{several}"
         );
         assert_eq!(warned(vec![]), None);
+    }
+
+    #[test]
+    fn a_host_with_another_build_is_named() {
+        let build = |commit: &str, build_id: Option<&str>| Build {
+            version: "1.0.0".into(),
+            commit: Some(commit.into()),
+            profile: None,
+            build_id: build_id.map(str::to_owned),
+        };
+        let warned = |own: &Build, of_host: Option<&Build>| {
+            other_build(own, of_host, Some("alpha")).map(|warning| warning.message)
+        };
+        let (clean, dirty) = (build("c0ffee", None), build("c0ffee-dirty", Some("ab01")));
+        assert_eq!((warned(&clean, Some(&clean)), warned(&dirty, Some(&dirty))), (None, None));
+        assert_eq!(
+            warned(&clean, Some(&build("beef", None))).as_deref(),
+            Some("the Klatch on alpha is another build: 1.0.0 beef; this one is 1.0.0 c0ffee")
+        );
+        let same_commit = warned(&dirty, Some(&build("c0ffee-dirty", Some("ab02")))).unwrap();
+        assert!(same_commit.contains("is another build: 1.0.0 c0ffee-dirty, build ab02;"), "{same_commit}");
+        let unknown = build("c0ffee-dirty", None);
+        assert!(warned(&unknown, Some(&unknown)).unwrap().contains("may be another build"));
+        assert!(warned(&clean, None).unwrap().contains("does not say which build it is"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(crate) fn base() -> StudyBase {
     StudyBase {
         platforms: PlatformRequest::default(),
         out: "results".into(),
-        build: Build { version: "0".into(), commit: None, profile: None },
+        build: Build { version: "0".into(), ..Build::default() },
     }
 }
 

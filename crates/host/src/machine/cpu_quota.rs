@@ -75,6 +75,12 @@ pub fn allowed_cpus() -> u32 {
     allowed.unwrap_or_else(|_| std::thread::available_parallelism().map_or(0, |cpus| cpus.get() as u32))
 }
 
+/// Whether this process may run on the CPU with this number; `true` if the kernel does not say.
+pub fn is_allowed_cpu(number: usize) -> bool {
+    let is_set = |set: rustix::thread::CpuSet| number < rustix::thread::CpuSet::MAX_CPU && set.is_set(number);
+    rustix::thread::sched_getaffinity(None).map_or(true, is_set)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -60,7 +60,7 @@ fn profile_and_decision_agree_on_the_scheduler_share() {
     let cpus = std::thread::available_parallelism().unwrap().get() as f64;
     let sampled_s = profile.machine.inclusive.scheduler * profile.machine.samples as f64
         / profile.frequency_hz.unwrap() as f64;
-    let timed_s = decision.share_of_machine * 3.0 * cpus;
+    let timed_s = decision.share_of_cpus * 3.0 * cpus;
     assert!(timed_s > 0.05, "the scheduler was not busy: {timed_s} s");
     assert!((0.6..1.7).contains(&(sampled_s / timed_s)), "sampled {sampled_s} s, timed {timed_s} s");
     let (of_decision, of_whole) = (decision.decision.all_ns, decision.whole.all_ns);

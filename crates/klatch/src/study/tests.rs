@@ -72,7 +72,7 @@ fn the_command_of_a_result_repeats_its_study() {
             kind,
             name: "file".to_owned(),
             question: String::new(),
-            klatch: Build { version: "0".to_owned(), commit: None, profile: None },
+            klatch: Build { version: "0".to_owned(), ..Build::default() },
             started_at: String::new(),
             ended_at: String::new(),
             seed: study.seed.unwrap_or(1),

@@ -73,10 +73,15 @@ fn a_users_platform_is_one_file() {
     let klatch = env!("CARGO_BIN_EXE_klatch");
     let command =
         format!("['{klatch}', 'serve', '--coalesce', '--json', '--listen', '{{address}}', '{{knobs}}']");
-    catalog(folder.path(), &command, "[knobs.sendq]\nhelp = 'bytes'\narguments = ['--sendq', '{value}']\n");
+    let more = "[environment]\nGOGC = 'off'\nTOKEN = 'a-{secret:token}'\n\
+                [knobs.sendq]\nhelp = 'bytes'\narguments = ['--sendq', '{value}']\n";
+    catalog(folder.path(), &command, more);
     let record = run_mine(folder.path(), &["--knob", "sendq=65536"]).record();
     assert_eq!((record.verdict.status, record.platform.class), (Status::Valid, Some(Class::Open)));
     assert_eq!(record.platform.knobs["sendq"], "65536");
+    let variables = [("GOGC", "off"), ("TOKEN", "a-{secret:token}")];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(record.platform.environment, variables.into(), "a secret is in no record");
     let command = record.platform.command.unwrap();
     assert_eq!(command[command.len() - 2..], ["--sendq", "65536"]);
     let finished = run_mine(folder.path(), &["--knob", "turbo"]);

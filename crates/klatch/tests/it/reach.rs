@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::{Finished, NativeServer, klatch};
-use klatch_record::Status;
+use klatch_record::{Status, WarningKind};
 
 /// Writes a program into a folder.
 fn program(folder: &Path, name: &str, script: &str) {
@@ -42,7 +42,22 @@ fn a_template_runs_the_crowd_on_its_hosts() {
         assert_eq!(hosts, ["alpha", "beta"]);
         assert!(record.shards[1].command.iter().any(|word| word.contains("AT=beta")), "{record:?}");
         assert!(record.shards[0].usage.as_ref().unwrap().cpu_s > 0.0, "each shard measures itself");
+        assert!(record.shards.iter().all(|shard| shard.klatch.as_ref() == Some(&record.klatch)));
+        assert!(record.warnings.iter().all(|warning| warning.kind != WarningKind::OtherBuild));
     }
+}
+
+#[test]
+fn a_host_with_another_klatch_is_named_and_recorded() {
+    let (server, folder) = (NativeServer::start(), tempfile::tempdir().unwrap());
+    program(folder.path(), "older", r#""$@" | sed --unbuffered 's/"version":"[^"]*"/"version":"0.0.7"/'"#);
+    let arguments = ["--hosts", "alpha", "--reach", "env AT={host} older {command...}"];
+    let record = trial(&Finished::run(&mut run(&server, folder.path(), &arguments)));
+    assert_eq!(record.shards[0].klatch.as_ref().unwrap().version, "0.0.7");
+    let shard = &record.shards[0].warnings;
+    let named = shard.iter().find(|warning| warning.kind == WarningKind::OtherBuild);
+    let message = &named.unwrap_or_else(|| panic!("{:?}", record.warnings)).message;
+    assert!(message.starts_with("the Klatch on alpha is another build: 0.0.7 "), "{message}");
 }
 
 #[test]

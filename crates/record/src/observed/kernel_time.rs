@@ -95,8 +95,8 @@ pub struct Locks {
     pub callers: Vec<LockCaller>,
     /// One of this many waits had its caller recorded.
     pub caller_sampled_one_in: u64,
-    /// Waiting time on locks for which a CPU waits (spinning, or halted by a paravirtual lock) as a share of all CPU time of
-    /// the machine meanwhile, 0..=1.
+    /// Waiting time on locks for which a CPU waits (spinning, or halted by a paravirtual lock) on the CPUs that the run may use, as a share of
+    /// the CPU time that it may use meanwhile.
     pub cpu_waiting_share: f64,
     /// Waits whose end was not observed.
     pub untimed: u64,

@@ -65,8 +65,9 @@ pub struct Decision {
     pub decision: CostByLength,
     /// The whole of `__schedule` with the switch, timed by the next task.
     pub whole: CostByLength,
-    /// Time in all of `__schedule` as a share of all CPU time of the machine meanwhile, 0..=1.
-    pub share_of_machine: f64,
+    /// Time in all of `__schedule` on the CPUs that the run may use, as a share of the CPU time that it may use meanwhile: of these CPUs, or of
+    /// the quota of its control groups if that is less.
+    pub share_of_cpus: f64,
 }
 
 /// A cost and how it grows.

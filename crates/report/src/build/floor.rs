@@ -288,7 +288,7 @@ mod tests {
             exchange: None,
             schema: FLOOR_SCHEMA_NAME.into(),
             started_at: format!("2026-11-{day}T10:00:00Z"),
-            klatch: Build { version: "0.1.0".into(), commit: Some(format!("c{day}")), profile: None },
+            klatch: Build { version: "0.1.0".into(), commit: Some(format!("c{day}")), ..Build::default() },
             kernel: "6.18".into(),
             cpu_model: None,
             cpus: 2,

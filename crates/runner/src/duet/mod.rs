@@ -6,7 +6,6 @@
 
 mod error;
 mod estimate;
-mod forecast;
 mod instruments;
 mod pair;
 mod placement;
@@ -18,9 +17,7 @@ mod slices;
 mod starts;
 
 pub use error::DuetError;
-pub use forecast::Forecast;
 pub use pair::{PairExecutor, PairMachine, PairOutcome, compare_starts};
 pub use plan::DuetPlan;
 pub use progress::{DuetOutcome, DuetProgress};
 pub use run::{duet, instrument_duet};
-pub use starts::PAIRS_MIN;

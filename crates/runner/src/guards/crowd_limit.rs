@@ -38,20 +38,19 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
 
 /// Event loops of all native crowd processes.
 fn loops(record: &Record) -> Option<f64> {
-    let options = record.options.as_ref().filter(|_| record.crowd.kind == CrowdProgram::Native)?;
-    Some(f64::from(options.crowd_loops) * record.shards.len().max(1) as f64)
+    let loops: Option<u32> = record.shards.iter().map(|shard| shard.loops).sum();
+    loops.filter(|_| record.crowd.kind == CrowdProgram::Native).map(f64::from)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use klatch_record::RunOptions;
-    use klatch_record::samples::{record, usage};
+    use klatch_record::samples::{record, shard, usage};
 
     fn guarded(server_s: f64, crowd_s: f64) -> Option<Warning> {
         let mut record = record(1, 1, 100_000.0);
         record.environment.cpus = 4;
-        record.options = Some(RunOptions { crowd_loops: 1, ..RunOptions::default() });
+        record.shards = vec![shard()];
         record.usage.server = Some(usage(server_s));
         record.usage.crowd = Some(usage(crowd_s));
         guard(&record)

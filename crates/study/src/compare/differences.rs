@@ -25,22 +25,22 @@ pub(crate) fn describe_workload(workload: &Workload) -> String {
 /// The values of a property on one side, each once, as text. `None` is a value that a record does not have.
 type Values<'a> = BTreeSet<Option<&'a str>>;
 
-/// One sentence for each property in which the records of the two sides differ, or those of one side among each other. `names` are those
-/// of the sides.
-pub(crate) fn differences(names: [&str; 2], a: &[Record], b: &[Record]) -> Vec<String> {
+/// One sentence for each property in which the records of the two sides differ, or those of one side among each other.
+pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
     let workloads = [a, b].map(|side| -> Vec<String> {
         side.iter().map(|record| describe_workload(&record.workload)).collect()
     });
     let values = workloads.each_ref().map(|side| side.iter().map(|text| Some(text.as_str())).collect());
-    let workload = sentence(names, "workloads", &values, "none");
+    let workload = sentence("workloads", &values, "none");
     let headings = |side: &[Record]| -> BTreeSet<String> { side.iter().map(describe_platform).collect() };
     let is_same = workload.is_none() && headings(a) == headings(b);
     let sides: [Side; 2] = [a, b].map(|side| side.iter().map(conditions).collect());
-    workload.into_iter().chain(of_conditions(names, &sides, is_same)).chain(unknown(&sides)).collect()
+    workload.into_iter().chain(of_conditions(&sides, is_same)).chain(unknown(&sides)).collect()
 }
 
 /// Conditions that a side has once: what ran, and on what. Others, such as the seed or a time limit, may change within a series.
-const OF_ONE_SIDE: [&str; 5] = ["platform.", "crowd.", "klatch.", "environment.", "shards[].environment."];
+const OF_ONE_SIDE: [&str; 6] =
+    ["platform.", "crowd.", "klatch.", "environment.", "shards[].klatch.", "shards[].environment."];
 
 /// A condition that the records of one side must share and do not, with its values; `None` if there is none.
 pub(crate) fn mixture(records: &[Record]) -> Option<String> {
@@ -78,21 +78,32 @@ const FACTS: [&str; 5] = [
     "environment.distribution",
 ];
 
+/// The identity of a Klatch whose commit does not name its source.
+const BUILD_ID: &str = "klatch.build_id";
+
 fn is_unknown_without(path: &str) -> bool {
-    FACTS.contains(&path) || path.starts_with("environment.settings.") || path.contains(".in_force.")
+    FACTS.contains(&path)
+        || path.ends_with(BUILD_ID)
+        || path.starts_with("environment.settings.")
+        || path.contains(".in_force.")
 }
 
 /// The facts that no record of the two sides has, as one sentence.
 fn unknown(sides: &[Side; 2]) -> Option<String> {
     let known: BTreeSet<&str> =
         sides.iter().flatten().flat_map(BTreeMap::keys).map(Condition::path).collect();
-    let unknown: Vec<String> = FACTS
-        .into_iter()
-        .filter(|fact| !known.contains(fact))
-        .map(|fact| Condition::at(fact).name())
-        .collect();
+    let without_source = sides.each_ref().map(|side| side.iter().any(has_unknown_source));
+    let of_build = without_source.into_iter().all(|is_unknown| is_unknown).then_some(BUILD_ID);
+    let facts = FACTS.into_iter().filter(|fact| !known.contains(fact)).chain(of_build);
+    let unknown: Vec<String> = facts.map(|fact| Condition::at(fact).name()).collect();
     (!unknown.is_empty())
         .then(|| format!("unknown on both sides, so they may differ: {}", unknown.join(", ")))
+}
+
+/// Whether nothing in a record names what its Klatch was built from.
+fn has_unknown_source(record: &BTreeMap<Condition, String>) -> bool {
+    let dirty = record.get(&Condition::at("klatch.commit")).is_none_or(|commit| commit.ends_with("-dirty"));
+    dirty && !record.contains_key(&Condition::at(BUILD_ID))
 }
 
 /// An option that every record with options has.
@@ -108,7 +119,7 @@ fn some_lack_it(values: &[Values<'_>; 2]) -> bool {
 type Side = Vec<BTreeMap<Condition, String>>;
 
 /// The sentences about conditions; `is_same` if workloads and descriptions of the platform are equal.
-fn of_conditions(names: [&str; 2], sides: &[Side; 2], is_same: bool) -> Vec<String> {
+fn of_conditions(sides: &[Side; 2], is_same: bool) -> Vec<String> {
     let all: BTreeSet<&Condition> = sides.iter().flatten().flat_map(BTreeMap::keys).collect();
     let values = |condition: &Condition| -> [Values<'_>; 2] {
         sides.each_ref().map(|side| side.iter().map(|one| one.get(condition).map(String::as_str)).collect())
@@ -119,7 +130,7 @@ fn of_conditions(names: [&str; 2], sides: &[Side; 2], is_same: bool) -> Vec<Stri
         all.into_iter().partition(|condition| condition.path().ends_with("command"));
     let sentences = |conditions: &[&Condition]| -> Vec<String> {
         let wanted = conditions.iter().filter(|condition| !is_known(condition.path(), &values));
-        wanted.filter_map(|condition| about(names, condition, &values[condition.path()])).collect()
+        wanted.filter_map(|condition| about(condition, &values[condition.path()])).collect()
     };
     let found = sentences(&others);
     // Everything else shows in the commands, so they add something only where nothing else differs.
@@ -141,11 +152,17 @@ fn is_known(path: &str, values: &BTreeMap<&str, [Values<'_>; 2]>) -> bool {
         // In the description of the platforms.
         "platform.name" | "platform.knobs" => true,
         "platform.version"
+        | "platform.environment"
         | "platform.runtime.version"
         | "platform.runtime.vendor"
         | "platform.runtime.path"
         | "options.target" => differs("platform.name"),
         "platform.runtime.options" => differs("platform.knobs") || only_one_has("platform.runtime.version"),
+        BUILD_ID => differs("klatch.commit"),
+        "shards[].klatch.build_id" => differs("shards[].klatch.commit"),
+        // A crowd on this machine and one on hosts, which is said.
+        path if path.starts_with("shards[].klatch.") => only_one_has("shards[].host"),
+        "shards[].loops" => differs("crowd.kind"),
         "platform.runtime.environment" => only_one_has("platform.runtime.version"),
         path if path.starts_with("platform.runtime.in_force.") => {
             only_one_has("platform.runtime.version") || follows_from("platform.", differs)
@@ -168,49 +185,46 @@ fn follows_from(side: &str, differs: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The sentence about a condition; `None` if it is equal in all records.
-fn about(names: [&str; 2], condition: &Condition, values: &[Values<'_>; 2]) -> Option<String> {
+fn about(condition: &Condition, values: &[Values<'_>; 2]) -> Option<String> {
     match condition.path() {
         // A series may have several seeds.
         "options.seed" if values[0] == values[1] => None,
-        "platform.class" if values[0] != values[1] => {
-            Some(sentence(names, "classes", values, "none")?.replacen(
-                "differ",
-                "differ, so the scores are not comparable",
-                1,
-            ))
-        }
+        "platform.class" if values[0] != values[1] => Some(sentence("classes", values, "none")?.replacen(
+            "differ",
+            "differ, so the scores are not comparable",
+            1,
+        )),
         WARMUPS if some_lack_it(values) => {
             let [a, b] = values.each_ref().map(|values| match values.contains(&None) {
                 true => "lacks them, as no `klatch run` started its crowds",
                 false => "has them",
             });
-            let [a_name, b_name] = names;
-            Some(format!("options of the runs cannot be compared: {a_name} {a}; {b_name} {b}"))
+            Some(format!("options of the runs cannot be compared: A {a}; B {b}"))
         }
         path if path.ends_with("command") || path.ends_with("options") => {
-            sentence_of_words(names, &condition.name(), values)
+            sentence_of_words(&condition.name(), values)
         }
-        path => sentence(names, &condition.name(), values, absent_word(path)),
+        path => sentence(&condition.name(), values, absent_word(path)),
     }
 }
 
 /// `kernels differ: A 6.1; B 6.2`, or `A mixes kernels: 6.1 and 6.2; B 6.1`; `None` if all values are equal.
 /// `absent` stands for no value.
-fn sentence([one, other]: [&str; 2], name: &str, values: &[Values<'_>; 2], absent: &str) -> Option<String> {
+fn sentence(name: &str, values: &[Values<'_>; 2], absent: &str) -> Option<String> {
     let [a, b] = values.each_ref().map(|values| {
         let texts: Vec<&str> = values.iter().map(|value| value.unwrap_or(absent)).collect();
         texts.join(" and ")
     });
     match values.each_ref().map(|values| values.len() > 1) {
-        [true, true] => Some(format!("{one} and {other} mix {name}: {one} {a}; {other} {b}")),
-        [true, false] => Some(format!("{one} mixes {name}: {a}; {other} {b}")),
-        [false, true] => Some(format!("{other} mixes {name}: {b}; {one} {a}")),
-        [false, false] => (a != b).then(|| format!("{name} differ: {one} {a}; {other} {b}")),
+        [true, true] => Some(format!("A and B mix {name}: A {a}; B {b}")),
+        [true, false] => Some(format!("A mixes {name}: {a}; B {b}")),
+        [false, true] => Some(format!("B mixes {name}: {b}; A {a}")),
+        [false, false] => (a != b).then(|| format!("{name} differ: A {a}; B {b}")),
     }
 }
 
 /// The same with only those words of each value that not all values have.
-fn sentence_of_words(names: [&str; 2], name: &str, values: &[Values<'_>; 2]) -> Option<String> {
+fn sentence_of_words(name: &str, values: &[Values<'_>; 2]) -> Option<String> {
     let all: Vec<Vec<&str>> = values
         .iter()
         .flatten()
@@ -226,26 +240,23 @@ fn sentence_of_words(names: [&str; 2], name: &str, values: &[Values<'_>; 2]) -> 
         values.iter().map(|value| Some(value.as_str()).filter(|value| !value.is_empty())).collect()
     });
     // The same words in another order stay whole.
-    sentence(names, name, &texts, "none").or_else(|| sentence(names, name, values, "none"))
+    sentence(name, &texts, "none").or_else(|| sentence(name, values, "none"))
 }
 
 #[cfg(test)]
 mod tests {
-    use klatch_record::samples::record;
+    use klatch_record::samples::{record, shard};
     use klatch_record::{
         Class, CrowdProgram, Database, InstrumentName, Observation, ProtocolName, RemoteOptions, Runtime,
-        SchedulerInForce, Support, Transport, conditions_in,
+        SchedulerInForce, Shard, Support, Transport, conditions_in,
     };
 
     use super::*;
 
-    fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
-        super::differences(["A", "B"], a, b)
-    }
-
     /// A classic test in Java.
     fn java() -> Record {
         let mut record = record(1, 1, 1_000.0);
+        record.shards = vec![Shard { klatch: Some(record.klatch.clone()), ..shard() }];
         let runtime = Runtime {
             version: "OpenJDK 17.0.19+10".into(),
             vendor: Some("Debian".into()),
@@ -301,9 +312,18 @@ mod tests {
             "knobs of the crowd differ: A none; B cpus=0-1",
         ),
         (|record| record.crowd.kind = CrowdProgram::NativeThreads, "crowds differ: A java; B native-threads"),
+        (|record| record.shards[0].loops = Some(4), "event loops of the crowd differ: A 1; B 4"),
         (
-            |record| record.options.as_mut().unwrap().crowd_loops = 4,
-            "event loops of the crowd differ: A 1; B 4",
+            |record| record.platform.environment = [("GOGC".into(), "off".into())].into(),
+            "variables that the platform sets differ: A none; B GOGC=off",
+        ),
+        (
+            |record| record.shards[0].klatch.as_mut().unwrap().commit = Some("abc".into()),
+            "commits of Klatch on the hosts of the crowd differ: A c0ffee; B abc",
+        ),
+        (
+            |record| record.klatch.build_id = Some("ab01".into()),
+            "build ids of Klatch differ: A unknown; B ab01",
         ),
         (
             |record| {
@@ -456,12 +476,27 @@ mod tests {
         (unknown.environment.cpu_model, unknown.klatch.commit) = (None, None);
         assert_eq!(
             differences(&[unknown.clone()], &[unknown.clone()]),
-            ["unknown on both sides, so they may differ: commits of Klatch, CPU models"]
+            ["unknown on both sides, so they may differ: commits of Klatch, CPU models, build ids of Klatch"]
         );
         assert_eq!(
             differences(&[java()], &[unknown]),
             ["commits of Klatch differ: A c0ffee; B unknown", "CPU models differ: A a CPU; B unknown"]
         );
+    }
+
+    #[test]
+    fn two_builds_of_one_commit_with_changes_are_not_equal() {
+        let dirty = |build_id: Option<&str>| {
+            let mut record = java();
+            record.klatch.commit = Some("c0ffee-dirty".into());
+            record.klatch.build_id = build_id.map(str::to_owned);
+            record
+        };
+        let found = |a: Option<&str>, b: Option<&str>| differences(&[dirty(a)], &[dirty(b)]);
+        assert_eq!(found(Some("ab01"), Some("ab01")), [""; 0]);
+        assert_eq!(found(Some("ab01"), Some("ab02")), ["build ids of Klatch differ: A ab01; B ab02"]);
+        assert_eq!(found(Some("ab01"), None), ["build ids of Klatch differ: A ab01; B unknown"]);
+        assert_eq!(found(None, None), ["unknown on both sides, so they may differ: build ids of Klatch"]);
     }
 
     #[test]
@@ -483,7 +518,7 @@ mod tests {
             vec![conditions_in(&json)]
         };
         assert_eq!(
-            of_conditions(["A", "B"], &[with("0xa0"), with("0xa1")], true),
+            of_conditions(&[with("0xa0"), with("0xa1")], true),
             ["values of environment.microcode differ: A 0xa0; B 0xa1"]
         );
     }

@@ -50,7 +50,7 @@ fn plan(jobs: &[u32], seeds: u32, within: Option<f64>) -> ComputedPlan<u32> {
             question: "?".to_owned(),
             axes: Vec::new(),
             options: BTreeMap::new(),
-            build: Build { version: "0".to_owned(), commit: None, profile: None },
+            build: Build { version: "0".to_owned(), ..Build::default() },
         },
         kind: ResultKind::Simulated,
         cells: jobs.iter().map(cell).collect(),

@@ -11,7 +11,7 @@ const SMALL: &str = "question = '?'\nschedulers = ['fifo', 'o1:yield=2,warm_us=0
                      command = 'probe yield --tasks {tasks}'\nshow = []\n[vary]\ntasks = [5, 10]\n";
 
 fn parsed(text: &str) -> Result<EmulatedStudy, String> {
-    let build = Build { version: "0".to_owned(), commit: None, profile: None };
+    let build = Build { version: "0".to_owned(), ..Build::default() };
     let file = StudyFile::new(Path::new("small.toml"), text.to_owned());
     file.emulated(build).map_err(|error| error.to_string())
 }

@@ -7,7 +7,7 @@ use super::*;
 use crate::scripted::base;
 
 fn build() -> Build {
-    Build { version: "0".to_owned(), commit: None, profile: None }
+    Build { version: "0".to_owned(), ..Build::default() }
 }
 
 #[test]

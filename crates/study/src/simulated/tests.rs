@@ -12,7 +12,7 @@ const SMALL: &str = "question = 'Which?'\nmachine = ['1 cpu', '2 cpus']\nschedul
                      [work]\nkind = 'chat'\nrooms = 1\ncount = 4\n";
 
 fn build() -> Build {
-    Build { version: "0".to_owned(), commit: None, profile: None }
+    Build { version: "0".to_owned(), ..Build::default() }
 }
 
 fn parsed(text: &str) -> Result<ComputedPlan<SimulatedJob>, String> {
