@@ -8,6 +8,9 @@ use klatch_record::VmInForce;
 
 /// Longest time for the tool, which starts a virtual machine of its own.
 const TIMEOUT: Duration = Duration::from_secs(20);
+/// The time that the virtual machine has to let the tool attach; by default it is twice as long, and one that lets no tool attach holds
+/// up every start.
+const ATTACH: &str = "-J-Dsun.tools.attach.attachTimeout=5000";
 /// All of them in one call: a line each.
 const COMMANDS: &str = "VM.version\nVM.command_line\nVM.flags";
 
@@ -17,8 +20,10 @@ pub(crate) fn ask(pid: u32) -> Option<VmInForce> {
     let pid = hotspot_process(pid)?;
     let java = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
     let bin = java.parent()?;
-    let output =
-        Program::new(bin.join("jcmd")).args([&pid.to_string(), COMMANDS]).output_within(TIMEOUT).ok()?;
+    let output = Program::new(bin.join("jcmd"))
+        .args([ATTACH, &pid.to_string(), COMMANDS])
+        .output_within(TIMEOUT)
+        .ok()?;
     let home = bin.parent().map(|home| home.display().to_string());
     output.status.success().then(|| VmInForce { home, ..parse(&String::from_utf8_lossy(&output.stdout)) })
 }

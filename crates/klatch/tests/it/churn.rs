@@ -91,7 +91,7 @@ fn a_duet_pauses_when_all_are_back() {
 fn spoilt(mischief: Mischief) -> (Option<i32>, Record) {
     let server = NativeServer::start();
     let target = format!("irc://{}", in_front_of_one(server.address, USERS, mischief));
-    run(&["--target", &target, "--timeout", "2", "--pause", "0.01"])
+    run(&["--target", &target, "--timeout", "1", "--pause", "0.01"])
 }
 
 #[test]

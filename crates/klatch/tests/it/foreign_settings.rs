@@ -10,7 +10,7 @@ use klatch_record::Status;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::support::{Finished, klatch, run_once, until_joined};
+use crate::support::{Finished, klatch, run_once, two_at_a_time, until_joined};
 
 /// A folder for temporary files with a name that every kind of configuration file must quote. Other users can enter it, for servers that
 /// do not run as root.
@@ -45,22 +45,25 @@ fn servers_start_in_a_folder_with_an_odd_name_and_in_a_locale_that_is_not_there(
         ("nats", &TLS),
         ("ngircd", &TLS),
     ];
-    for (platform, workload) in platforms {
+    two_at_a_time(&platforms, |(platform, workload)| {
         let (_parent, folder) = odd_folder();
         let out = tempfile::tempdir().unwrap();
         let mut command = run_once(out.path(), &["--platform", platform, "--timeout", "20"]);
         if workload[0] == "--workload" {
             command.args(["--duration", "0.3"]);
         }
-        command.args(workload).env("TMPDIR", &folder).env("LC_ALL", "xx_XX.UTF-8").env("LANG", "xx_XX.UTF-8");
+        command
+            .args(*workload)
+            .env("TMPDIR", &folder)
+            .env("LC_ALL", "xx_XX.UTF-8")
+            .env("LANG", "xx_XX.UTF-8");
         let finished = Finished::run(&mut command);
         if finished.err.contains("is not installed") {
-            klatch_testing::not_run(platform, &finished.err);
-            continue;
+            return klatch_testing::not_run(platform, &finished.err);
         }
         assert_eq!(finished.status, Some(0), "{platform}: {finished:?}");
         assert_eq!(finished.record().verdict.status, Status::Valid, "{platform}: {finished:?}");
-    }
+    });
 }
 
 /// `sh -c SCRIPT klatch`, where `"$@"` is this command.

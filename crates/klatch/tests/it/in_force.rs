@@ -273,17 +273,3 @@ fn the_record_has_how_klatch_itself_is_run() {
         "{settings:?}"
     );
 }
-
-#[test]
-fn a_durable_database_in_memory_gives_a_warning() {
-    let out = tempfile::tempdir().unwrap();
-    let memory = tempfile::Builder::new().prefix("klatch-test-").tempdir_in("/dev/shm").unwrap();
-    let mut command =
-        run_once(out.path(), &["--workload", "trade", "--platform", "jetty", "--database", "h2"]);
-    command.args(["--durable", "--traders", "2", "--users", "20", "--quotes", "20", "--duration", "1"]);
-    let record = Finished::run(command.env("TMPDIR", memory.path())).record();
-    assert_eq!(record.platform.database.unwrap().file_system.as_deref(), Some("tmpfs"));
-    let message =
-        "commits are not durable although the run is to be: of h2, its data are on tmpfs, in memory";
-    assert!(record.warnings.iter().any(|warning| warning.message == message), "{:?}", record.warnings);
-}

@@ -5,7 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::planted::{assert_audit_names, invalid, planted_server};
 use crate::support::{
-    Finished, children_of, databases, klatch, least, run_once, two_at_a_time, until_joined, until_line,
+    Finished, children_of, databases, klatch, least, run_once, sample, two_at_a_time, until_joined,
+    until_line,
 };
 use klatch_record::{FailureKind, Record, Status, Workload};
 use klatch_testing::{Need, needs};
@@ -95,14 +96,14 @@ fn postgresql_has_a_process_and_a_usage_of_its_own() {
 fn later_runs_of_a_start_continue_from_the_accounts_of_earlier_ones() {
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
-    command.args(["run", "--json", "--warmup", "1", "--trials", "2", "--out"]).arg(out.path());
+    command.args(["run", "--json", "--warmup", "1", "--trials", "1", "--out"]).arg(out.path());
     let finished = Finished::run(command.args(SMALL).args(["--duration", "0.7"]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let records: Vec<Record> = finished.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(records.len(), 3, "{}", finished.out);
+    assert_eq!(records.len(), 2, "{}", finished.out);
     assert!(records.iter().all(|record| record.verdict.status == Status::Valid), "{records:?}");
     let orders: Vec<u64> = records.iter().map(|record| record.audit.as_ref().unwrap().orders).collect();
-    assert!(orders.iter().all(|one| *one == orders[2]), "one audit for all: {orders:?}");
+    assert!(orders[0] == orders[1], "one audit for all: {orders:?}");
 }
 
 fn run_planted(plant: &str) -> Record {
@@ -117,7 +118,7 @@ fn run_planted(plant: &str) -> Record {
 fn what_the_audit_shows_is_named() {
     let rules =
         [("double-sale", "shares"), ("no-fee", "money"), ("lost-order", "confirmed"), ("price", "prices")];
-    two_at_a_time(&rules, |(plant, rule)| assert_audit_names(rule, plant, &run_planted(plant)));
+    two_at_a_time(&sample(rules, 3), |(plant, rule)| assert_audit_names(rule, plant, &run_planted(plant)));
 }
 
 #[test]
@@ -127,7 +128,7 @@ fn what_replies_show_is_named_with_user_and_request() {
         ("wrong-balance", "balance: "),
         ("price", "price out of rule: quote "),
     ];
-    for (plant, part) in faults {
+    for (plant, part) in sample(faults, 3) {
         let record = run_planted(plant);
         assert!(record.checks.wrong > 0, "{plant}: {:?}", record.checks);
         let details = record.checks.faults.iter().filter_map(|fault| fault.detail.as_ref());
@@ -159,6 +160,8 @@ fn start(out: &Path, arguments: &[&str]) -> (Child, u32) {
 
 #[test]
 fn confirmed_orders_survive_the_death_of_the_server() {
+    // `make test` has the one of `orders`.
+    needs!(Need::TestAll);
     for &database in databases() {
         let out = tempfile::tempdir().unwrap();
         let (mut run, server) = start(out.path(), &["--database", database, "--durable"]);

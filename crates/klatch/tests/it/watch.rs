@@ -141,7 +141,7 @@ fn two_people_in_a_room_over_the_gateway() {
 
 #[test]
 fn two_people_in_a_room_over_the_servers_own_websocket() {
-    needs!(Need::Chromium);
+    needs!(Need::TestAll, Need::Chromium);
     talk_in_a_run(&["--platform", "native-epoll", "--transport", "ws"]);
 }
 

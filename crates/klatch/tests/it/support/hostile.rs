@@ -11,7 +11,7 @@ use klatch_protocol::tls::{ServerTls, TlsPipe};
 use klatch_protocol::websocket::{Opcode, accept, write_frame};
 
 /// Bytes that one connection is sent at most: a crowd that keeps them all grows by more than its limit.
-const FLOOD_BYTES: usize = 160 << 20;
+const FLOOD_BYTES: usize = 80 << 20;
 /// Longest time that a connection is kept.
 const PATIENCE: Duration = Duration::from_secs(30);
 

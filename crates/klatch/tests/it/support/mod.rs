@@ -136,6 +136,11 @@ pub(crate) fn least(all: usize, representatives: usize) -> usize {
     if klatch_testing::tests_all() { all } else { representatives }
 }
 
+/// Of a table whose rows are much alike, every `one_in`-th row, and all of them under `make test-all`.
+pub(crate) fn sample<T>(rows: impl IntoIterator<Item = T>, one_in: usize) -> Vec<T> {
+    rows.into_iter().step_by(if klatch_testing::tests_all() { 1 } else { one_in }).collect()
+}
+
 /// Calls `check` for each item, for two at a time: a run waits for most of its time.
 pub(crate) fn two_at_a_time<T: Sync>(items: &[T], check: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
