@@ -132,7 +132,7 @@ func checkAddress(address string) error {
 		return errors.New("must be HOST:PORT, like 127.0.0.1:6667")
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-		return fmt.Errorf("port must be 0..=65535, got %s", port)
+		return fmt.Errorf("port must be 0 to 65535, got %s", port)
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ type number struct {
 func (n *number) Set(text string) error {
 	value, err := strconv.Atoi(text)
 	if err != nil || value < n.least || value > n.most {
-		return fmt.Errorf("must be %d..=%d", n.least, n.most)
+		return fmt.Errorf("must be %d to %d", n.least, n.most)
 	}
 	*n.value = value
 	return nil

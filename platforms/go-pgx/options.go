@@ -117,7 +117,7 @@ type number struct {
 func (n *number) Set(text string) error {
 	value, err := strconv.Atoi(text)
 	if err != nil || value < 1 || value > n.most {
-		return fmt.Errorf("must be 1..=%d", n.most)
+		return fmt.Errorf("must be 1 to %d", n.most)
 	}
 	*n.value = value
 	return nil

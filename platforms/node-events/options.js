@@ -105,7 +105,7 @@ function address(listen) {
     throw new StartupError(`--listen must be HOST:PORT, like 127.0.0.1:6667, got ${listen}; try --help`);
   }
   if (Number(port) > 65_535) {
-    throw new StartupError(`port must be 0..=65535, got ${port}; try --help`);
+    throw new StartupError(`port must be 0 to 65535, got ${port}; try --help`);
   }
   return { host: host.replace(/[[\]]/g, ''), port: Number(port) };
 }
@@ -122,14 +122,14 @@ function number(values, name, least, most, fallback) {
   const text = values[name] ?? String(fallback);
   const value = /^\d+$/.test(text) ? Number(text) : NaN;
   if (!(value >= least && value <= most)) {
-    throw new StartupError(`--${name} must be ${least}..=${most}, got ${text}; try --help`);
+    throw new StartupError(`--${name} must be ${least} to ${most}, got ${text}; try --help`);
   }
   return value;
 }
 
 function seed(text) {
   if (!/^\d{1,20}$/.test(text) || BigInt(text) >= 2n ** 64n) {
-    throw new StartupError(`--content-seed must be 0..=18446744073709551615, got ${text}; try --help`);
+    throw new StartupError(`--content-seed must be 0 to 18446744073709551615, got ${text}; try --help`);
   }
   return BigInt(text);
 }

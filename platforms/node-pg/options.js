@@ -108,14 +108,14 @@ function number(values, name, most, fallback) {
   const digits = values[name] ?? String(fallback);
   const value = /^\d+$/.test(digits) ? Number(digits) : NaN;
   if (!(value >= 1 && value <= most)) {
-    throw new StartupError(`--${name} must be 1..=${most}, got ${digits}; try --help`);
+    throw new StartupError(`--${name} must be 1 to ${most}, got ${digits}; try --help`);
   }
   return value;
 }
 
 function seed(digits) {
   if (!/^\d{1,20}$/.test(digits) || BigInt(digits) >= 2n ** 64n) {
-    throw new StartupError(`--seed must be 0..=18446744073709551615, got ${digits}; try --help`);
+    throw new StartupError(`--seed must be 0 to 18446744073709551615, got ${digits}; try --help`);
   }
   return BigInt(digits);
 }

@@ -1,9 +1,10 @@
 //! The options of the command line that answer an error of a library.
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use klatch_platforms::{PlatformError, ServerError, is_knob};
+use klatch_platforms::{PlatformError, ServerError};
+use klatch_record::WorkloadError;
 use klatch_runner::duet::DuetError;
-use klatch_runner::{Conflict, RunError};
+use klatch_runner::{Conflict, RunError, in_shell};
+use klatch_schedulers::SchedulerError;
 use klatch_study::StudyRunError;
 use klatch_study::compare::CalibrateError;
 
@@ -14,6 +15,12 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
     }
     if let Some(error) = error.downcast_ref() {
         return of_platform(error);
+    }
+    if let Some(error) = error.downcast_ref() {
+        return of_workload(error);
+    }
+    if let Some(error) = error.downcast_ref() {
+        return of_scheduler(error);
     }
     if let Some(error) = error.downcast_ref() {
         return of_server(error);
@@ -29,21 +36,6 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
         return of_server(error);
     }
     error.downcast_ref().and_then(of_duet).or_else(|| error.downcast_ref().and_then(of_run))
-}
-
-/// An error of the command line, with a tip if an option that does not exist is a knob, or that of another command.
-pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
-    let Some(ContextValue::String(argument)) = error.get(ContextKind::InvalidArg) else { return error };
-    let name = argument.trim_start_matches('-').split('=').next().unwrap_or_default().replace('-', "_");
-    let tip = match name.as_str() {
-        _ if error.kind() != ErrorKind::UnknownArgument => return error,
-        "instrument" => "instruments observe runs and studies: klatch run --instrument".to_owned(),
-        name if is_knob(name) => format!("{name} is a knob of platforms: --knob {name}=VALUE"),
-        _ => return error,
-    };
-    error.remove(ContextKind::SuggestedArg);
-    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
-    error
 }
 
 fn of_server(error: &ServerError) -> Option<String> {
@@ -62,6 +54,12 @@ fn of_run(error: &RunError) -> Option<String> {
     match error {
         RunError::Conflict(conflict) => of_conflict(*conflict).map(str::to_owned),
         RunError::Platform(error) => of_platform(error),
+        RunError::Workload(error) => of_workload(error),
+        RunError::Scheduler(error) => of_scheduler(error),
+        RunError::Protocol { protocol, .. } => workload_option(&protocol.workloads()),
+        RunError::NoServer { .. } => {
+            Some("start it first; klatch platforms lists what Klatch starts itself".to_owned())
+        }
         RunError::CrowdWorkload { .. } | RunError::CrowdProtocol { .. } => {
             Some("use --crowd native".to_owned())
         }
@@ -71,8 +69,37 @@ fn of_run(error: &RunError) -> Option<String> {
     }
 }
 
+/// The option that selects one of these workloads.
+fn workload_option(names: &[&str]) -> Option<String> {
+    let (last, others) = names.split_last()?;
+    let names =
+        if others.is_empty() { (*last).to_owned() } else { format!("{} or {last}", others.join(", ")) };
+    Some(format!("add --workload {names}"))
+}
+
+fn of_workload(error: &WorkloadError) -> Option<String> {
+    match error {
+        WorkloadError::Foreign { owners, .. } => Some(format!("leave it out, or add --workload {owners}")),
+        WorkloadError::Unused { owner, .. } => {
+            owner.split_once(' ').map(|(setting, value)| format!("add --{setting} {value}"))
+        }
+        _ => None,
+    }
+}
+
+/// The same command in the lab, whose kernels take every scheduler.
+fn of_scheduler(error: &SchedulerError) -> Option<String> {
+    matches!(error, SchedulerError::NoSchedExt).then(|| {
+        let arguments: Vec<String> = std::env::args().skip(1).collect();
+        format!("klatch lab exec {}", in_shell(&arguments))
+    })
+}
+
 fn of_platform(error: &PlatformError) -> Option<String> {
     match error {
+        PlatformError::Workload { available, .. } => {
+            workload_option(&available.split(", ").collect::<Vec<_>>())
+        }
         PlatformError::Database { available, .. } => Some(format!("add --database {available}")),
         _ => None,
     }

@@ -46,7 +46,7 @@ impl Compare {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         anyhow::ensure!(
             (50.0..=99.99).contains(&self.confidence),
-            "confidence must be 50..=99.99 %, got {}",
+            "confidence must be 50 to 99.99 %, got {}",
             self.confidence
         );
         let estimate = match self.estimate {

@@ -14,6 +14,7 @@ use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{check_can_write, is_stdout, print, print_error, print_line, save_or_print};
+use crate::quantity::{port, whole};
 use crate::shard_option::ShardOption;
 use crate::transport::{TlsArgs, WebSocketOptions, with_tls, with_transport};
 use crate::version::build;
@@ -29,7 +30,7 @@ pub(crate) struct Crowd {
     #[arg(long)]
     host: Option<String>,
     /// TCP port of the server
-    #[arg(long, default_value_t = 6667, conflicts_with = "server_file")]
+    #[arg(long, default_value_t = 6667, conflicts_with = "server_file", value_parser = port)]
     port: u16,
     /// File with the address of the server, from `klatch serve --ready-file`
     #[arg(long, value_name = "FILE")]
@@ -63,7 +64,7 @@ pub(crate) struct Crowd {
     #[arg(long, default_value = "pread")]
     model: ReadModel,
     /// files: reads of a reader in flight under model uring
-    #[arg(long, default_value_t = 16, value_name = "READS", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(long, default_value_t = 16, value_name = "READS", value_parser = whole::<1, 1024>)]
     read_depth: u32,
     /// files: folder of the files
     #[arg(long, value_name = "DIR", required_if_eq("workload", "files"))]
@@ -206,7 +207,7 @@ impl Crowd {
         // Without a connection there is nothing to count.
         if let Some(failure) = result.failure.as_ref().filter(|failure| failure.kind == FailureKind::Connect)
         {
-            anyhow::bail!("no server at {address}: {}", failure.detail);
+            anyhow::bail!("no server at {address}: {}; klatch serve starts one", failure.detail);
         }
         let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}\n"));
         let valid = (verdict.status == Status::Valid).then(|| "valid\n".to_owned());
@@ -232,7 +233,7 @@ fn usual_protocol(workload: &Workload) -> ProtocolName {
 pub(crate) fn seconds(what: &str, value: f64) -> anyhow::Result<Duration> {
     anyhow::ensure!(
         value > 0.0 && value <= 86_400.0,
-        "{what} must be above 0 and at most 86400 seconds, got {value}"
+        "{what} must be above 0 and at most 86,400 seconds, got {value}"
     );
     Ok(Duration::from_secs_f64(value))
 }

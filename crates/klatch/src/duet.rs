@@ -88,7 +88,7 @@ pub(crate) struct DuetSchedule {
     #[arg(long, value_name = "PERCENT", help_heading = SCHEDULE)]
     within: Option<Percent>,
     /// Starts of both servers, which share the time; with --within, the most [default: one per 6 s, or 20 s with Java]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = SCHEDULE)]
+    #[arg(long, value_name = "N", value_parser = crate::quantity::whole::<1, 1000>, help_heading = SCHEDULE)]
     starts: Option<u32>,
     /// Length of a slice [default: 50ms; under instruments, 400ms]
     #[arg(long, value_name = "TIME", help_heading = SCHEDULE)]
@@ -125,7 +125,7 @@ impl DuetSchedule {
         let warmup = self.warmup.map_or(usual.warmup, |time| time.0);
         let slice = self.slice.map_or(slice.unwrap_or(usual.slice), |time| time.0);
         let range = Duration::from_millis(10)..=Duration::from_secs(10);
-        anyhow::ensure!(range.contains(&slice), "slice must be 10ms..=10s, got {slice:?}");
+        anyhow::ensure!(range.contains(&slice), "slice must be 10 ms to 10 s, got {slice:?}");
         let needed = warmup + 2 * PAIRS_MIN * slice;
         anyhow::ensure!(
             per_start >= needed,

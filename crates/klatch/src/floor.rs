@@ -35,7 +35,7 @@ pub(crate) struct Floor {
     #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// Starts of each server; intervals need two
-    #[arg(long, default_value_t = BLOCKS, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = BLOCKS, value_name = "N", value_parser = crate::quantity::whole::<1, 100>)]
     blocks: u32,
     /// Cells to run: those with one of these texts in the name
     #[arg(long, value_name = "TEXT,…", value_delimiter = ',')]

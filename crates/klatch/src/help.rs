@@ -14,6 +14,20 @@ const GROUPS: [(&str, &[&str]); 5] = [
 /// clap adds this command when it parses, so it has no definition in this crate.
 const HELP: (&str, &str) = ("help", "Print help for a command");
 
+/// Pages of the reference that messages name, which `klatch help TOPIC` prints.
+const TOPICS: [(&str, &str); 3] = [
+    ("runtimes", include_str!("../../../docs/reference/runtimes.md")),
+    ("simulator", include_str!("../../../docs/reference/simulator.md")),
+    ("glossary", include_str!("../../../docs/reference/glossary.md")),
+];
+
+/// The page that these arguments, which begin with the name of the program, ask for.
+pub(crate) fn topic(mut arguments: impl Iterator<Item = String>) -> Option<&'static str> {
+    let [command, name] = [arguments.nth(1)?, arguments.next()?];
+    let topic = TOPICS.iter().find(|(topic, _)| *topic == name)?;
+    (command == HELP.0 && arguments.next().is_none()).then_some(topic.1)
+}
+
 /// clap's help template with the grouped commands.
 pub(crate) fn template(klatch: &clap::Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
@@ -23,7 +37,7 @@ pub(crate) fn template(klatch: &clap::Command) -> String {
             let _ = writeln!(text, "  {name:<13}{}", about(klatch, name));
         }
     }
-    text + "\nOptions:\n{options}\n\n`klatch COMMAND --help` explains a command.\n"
+    text + "\nOptions:\n{options}\n\n`klatch COMMAND --help` explains a command.\n`klatch help runtimes`, `simulator` or `glossary` prints a page.\n"
 }
 
 fn about(klatch: &clap::Command, name: &str) -> String {

@@ -38,6 +38,7 @@ mod spread;
 mod study;
 mod trace;
 mod transport;
+mod usage_error;
 mod use_file;
 mod version;
 mod wait_for_server;
@@ -51,7 +52,7 @@ use klatch_host::privileges::act_as_invoker;
 use klatch_platforms::restore_stale_sysctls;
 use klatch_record::error_chain;
 
-use crate::output::print_error;
+use crate::output::{print, print_error};
 
 /// Klatch loads a server with many connections whose every message is checked, and shows how fast it is, whether it scales, and where the time goes
 #[derive(Parser)]
@@ -115,7 +116,13 @@ pub fn main() -> ExitCode {
         print_error(format_args!("klatch: {}", error_chain(&error)));
         return ExitCode::from(COULD_NOT_RUN);
     }
-    let arguments = command_line().try_get_matches().unwrap_or_else(|error| advice::with_tip(error).exit());
+    if let Some(topic) = help::topic(std::env::args()) {
+        print(topic);
+        return end_of_output(ExitCode::SUCCESS);
+    }
+    let line: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    let arguments =
+        command_line().try_get_matches().unwrap_or_else(|error| usage_error::answer(error, &line));
     let command = Klatch::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit()).command;
     // A klatch that starts servers and crowds has already restored the sysctls.
     if !matches!(command, Command::Serve(_) | Command::Crowd(_)) {
@@ -126,6 +133,11 @@ pub fn main() -> ExitCode {
         print_error(format_args!("klatch: {}{advice}", error_chain(error.as_ref())));
         ExitCode::from(COULD_NOT_RUN)
     });
+    end_of_output(status)
+}
+
+/// The exit status of a command that ended with this one, when all that it printed is written.
+fn end_of_output(status: ExitCode) -> ExitCode {
     match output::finish() {
         Ok(()) => status,
         Err(error) => {

@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "irc://HOST:PORT")]
     target: Target,
     /// Number of crowd processes, each with rooms of its own
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = crate::quantity::whole::<1, 1000>)]
     shards: u32,
     /// Name of the gate, different for each run on the same server [default: drawn at random]
     #[arg(long, value_name = "NAME")]
@@ -43,7 +43,7 @@ impl Plan {
         );
         anyhow::ensure!(
             self.shards <= workload.parties(),
-            "shard count must be 1..={} (the rooms), got {}",
+            "shard count must be 1 to {} (the rooms), got {}",
             workload.parties(),
             self.shards
         );

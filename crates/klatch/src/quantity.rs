@@ -3,6 +3,8 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use klatch_record::range_in_words;
+
 /// A time: `200ms`, `90s`, `5m`; seconds without a unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Time(pub(crate) Duration);
@@ -32,8 +34,25 @@ impl FromStr for Percent {
     fn from_str(text: &str) -> Result<Percent, String> {
         let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
         let possible = number.filter(|percent| (0.0..=100.0).contains(percent));
-        possible.map(Percent).ok_or_else(|| format!("must be 0..=100 %, got {text}"))
+        possible.map(Percent).ok_or_else(|| format!("must be 0 to 100 %, got {text}"))
     }
+}
+
+/// A whole number of a range.
+///
+/// # Errors
+/// The text is none, or it is out of the range.
+pub(crate) fn whole<const LEAST: u32, const MOST: u32>(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (LEAST..=MOST).contains(number));
+    number.ok_or_else(|| format!("must be {}", range_in_words(LEAST, MOST)))
+}
+
+/// The number of a TCP port.
+///
+/// # Errors
+/// The text is none.
+pub(crate) fn port(text: &str) -> Result<u16, String> {
+    whole::<1, 65_535>(text).map(|port| port as u16)
 }
 
 #[cfg(test)]

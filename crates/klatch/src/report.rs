@@ -15,6 +15,9 @@ use klatch_study::compare::{Terms, compare};
 
 use crate::output::{print, print_as_is, print_line};
 
+/// The link to the last results.
+const LATEST: &str = "results/latest";
+
 /// Write a report of results: a page, Markdown, CSV or JSON
 ///
 /// A report contains the answer, charts with their numbers, run rules, environments and commands. Two folders appear side by
@@ -25,7 +28,7 @@ use crate::output::{print, print_as_is, print_line};
 #[derive(Args)]
 pub(crate) struct Report {
     /// One or two results folders, records, or a history of klatch floor (.jsonl)
-    #[arg(default_value = "results/latest", value_name = "DIR|RECORD")]
+    #[arg(default_value = LATEST, value_name = "DIR|RECORD")]
     paths: Vec<PathBuf>,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Html)]
@@ -63,6 +66,14 @@ impl Report {
     }
 
     fn report(&self) -> anyhow::Result<klatch_report::Report> {
+        if let [path] = self.paths.as_slice()
+            && path.as_os_str() == LATEST
+        {
+            anyhow::ensure!(
+                path.exists(),
+                "there is no {LATEST} here: name a folder, or make results with klatch run"
+            );
+        }
         if let [history] = self.paths.as_slice()
             && let Some(sessions) = read_floor(history)?
         {

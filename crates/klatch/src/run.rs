@@ -235,13 +235,13 @@ impl Run {
         self.knobs.extend(self.transport.map(transport_setting));
         anyhow::ensure!(
             (1..=1000).contains(&self.trials),
-            "trial count must be 1..=1000, got {}",
+            "trial count must be 1 to 1,000, got {}",
             self.trials
         );
-        anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0..=1000, got {}", self.warmup);
+        anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0 to 1,000, got {}", self.warmup);
         anyhow::ensure!(
             (1..=256).contains(&self.crowd_loops),
-            "crowd loops must be 1..=256, got {}",
+            "crowd loops must be 1 to 256, got {}",
             self.crowd_loops
         );
         let mut request =

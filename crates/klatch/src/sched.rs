@@ -70,7 +70,7 @@ fn describe(scheduler: &Scheduler) {
     print_line(format_args!("{}\n", scheduler.description()));
     for knob in scheduler.knobs() {
         print_line(format_args!(
-            "knob {}={} ({}..={}): {}",
+            "knob {}={} ({} to {}): {}",
             knob.name, knob.default, knob.min, knob.max, knob.what
         ));
     }

@@ -59,6 +59,6 @@ impl SpreadArgs {
 }
 
 fn within(name: &str, count: u32, max: u32) -> anyhow::Result<u32> {
-    anyhow::ensure!((1..=max).contains(&count), "{name} must be 1..={max}, got {count}");
+    anyhow::ensure!((1..=max).contains(&count), "{name} must be 1 to {max}, got {count}");
     Ok(count)
 }

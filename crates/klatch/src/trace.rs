@@ -133,7 +133,7 @@ fn create(to: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result
 }
 
 fn record(duration_s: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()> {
-    anyhow::ensure!((1..=65_536).contains(&size), "size must be 1..=65536 MB, got {size}");
+    anyhow::ensure!((1..=65_536).contains(&size), "size must be 1 to 65,536 MB, got {size}");
     let limit = duration_s.map(|duration_s| seconds("seconds", duration_s)).transpose()?;
     anyhow::ensure!(!file.exists(), "{} exists; name a new file", file.display());
     let (stop, stopped) = channel();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use klatch_record::range_in_words;
+
 use crate::catalog::Knob;
 use crate::setting::{KnobError, Setting};
 
@@ -20,12 +22,34 @@ impl Setting {
         if knob.values.contains_key(opposite) {
             return Ok(Vec::new());
         }
-        if knob.arguments.is_empty() {
-            let allowed: Vec<&str> = knob.values.keys().map(String::as_str).collect();
-            let (name, allowed, value) = (self.name.clone(), allowed.join(", "), self.value.clone());
+        if !knob.accepts(&self.value) {
+            let (name, allowed, value) = (self.name.clone(), knob.allowed(), self.value.clone());
+            let value = if value == "on" { "on, as a knob without a value is".to_owned() } else { value };
             return Err(KnobError::Value { name, allowed, value });
         }
         Ok(knob.arguments.iter().map(|word| word.replace("{value}", &self.value)).collect())
+    }
+}
+
+impl Knob {
+    /// Whether it has arguments for this value, which is none of its `values`.
+    fn accepts(&self, value: &str) -> bool {
+        let number = value.parse::<u64>().ok();
+        let inside = |[least, most]: [u64; 2]| number.is_some_and(|number| (least..=most).contains(&number));
+        let digits = value.strip_suffix(|unit: char| "kmgtKMGT".contains(unit)).unwrap_or(value);
+        let is_size = digits.parse::<u64>().is_ok_and(|size| size > 0);
+        !self.arguments.is_empty() && self.range.is_none_or(inside) && (!self.size || is_size)
+    }
+
+    /// The values that it can have, in words.
+    fn allowed(&self) -> String {
+        let listed = self.values.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        match (self.size, self.range) {
+            (true, _) => "a size such as 64m or 1g".to_owned(),
+            (false, Some([least, most])) if listed.is_empty() => range_in_words(least, most),
+            (false, Some([least, most])) => format!("{}, or one of {listed}", range_in_words(least, most)),
+            (false, None) => format!("one of {listed}"),
+        }
     }
 }
 
@@ -57,6 +81,8 @@ mod tests {
             help: String::new(),
             values: [("on".into(), vec!["--yield".into()])].into(),
             arguments: Vec::new(),
+            range: None,
+            size: false,
             workloads: Vec::new(),
             pages: [].into(),
             training: [].into(),
@@ -70,6 +96,12 @@ mod tests {
     #[test]
     fn an_invalid_value_lists_the_allowed_ones() {
         assert_eq!(set("jit=c3").unwrap_err(), "knob jit must be one of c1, interpreter, got c3");
+        for (text, got) in [("heap=lots", "lots"), ("heap=5x", "5x"), ("heap=0m", "0m"), ("stack=m", "m")] {
+            let (name, _) = text.split_once('=').unwrap();
+            let expected = format!("knob {name} must be a size such as 64m or 1g, got {got}");
+            assert_eq!(set(text).unwrap_err(), expected);
+        }
+        assert!(set("heap").unwrap_err().ends_with(", got on, as a knob without a value is"));
         assert_eq!(set("=3").unwrap_err(), "a knob is set by name=value, got =3");
     }
 }

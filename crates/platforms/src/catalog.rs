@@ -193,6 +193,11 @@ pub struct Knob {
     /// The arguments for any value.
     #[serde(default)]
     pub arguments: Vec<String>,
+    /// The smallest and the largest value, if any value is a whole number.
+    pub range: Option<[u64; 2]>,
+    /// Whether any value is a size in bytes, which may have a unit: `64m`, `1g`.
+    #[serde(default)]
+    pub size: bool,
     /// Workloads in which it exists; empty for all of the platform.
     #[serde(default)]
     pub workloads: Vec<WorkloadKind>,
@@ -331,6 +336,8 @@ fn transport_knob(transports: &BTreeMap<Transport, InTransport>) -> Knob {
         help: "what lies between the protocol and TCP".to_owned(),
         values: values.collect(),
         arguments: Vec::new(),
+        range: None,
+        size: false,
         workloads: vec![WorkloadKind::Chat],
         pages: BTreeMap::new(),
         training: BTreeMap::new(),

@@ -64,7 +64,7 @@ pub enum JavaError {
     },
     /// No runtime of the requested version is installed.
     #[error(
-        "needs Java {required}, and found {installed}; docs/reference/runtimes.md describes how to install several"
+        "needs Java {required}, and found {installed}; klatch help runtimes describes how to install several"
     )]
     NoVersion {
         /// The installed runtimes, as text.

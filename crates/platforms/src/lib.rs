@@ -58,8 +58,8 @@ pub use process::{Line, Process, ProcessError, Processes};
 pub use program::{InstalledProgram, ProgramError, installed_program};
 pub use reader::ReaderProgram;
 pub use resolve::{
-    PlatformListing, PlatformRequest, ResolvedPlatform, check_name, is_knob, java_crowd_knobs, list, resolve,
-    runs_on_java, threads_crowd_knobs,
+    PlatformListing, PlatformRequest, ResolvedPlatform, check_name, is_knob, java_crowd_knobs, list, names,
+    resolve, runs_on_java, threads_crowd_knobs,
 };
 pub use resolved_knobs::ResolvedKnobs;
 pub use secrets::Environment;

@@ -55,8 +55,18 @@ pub enum PlatformError {
         available: String,
     },
     /// The user requested a version of a platform that does not run on Java.
-    #[error("{name} is not a Java platform, so it has no version {version}")]
+    #[error("{name} is not a Java platform, so it has no version {version}: leave out @{version}")]
     Version {
+        /// Name of the platform.
+        name: String,
+        /// Version that the user requested.
+        version: String,
+    },
+    /// What follows the @ is no version of Java.
+    #[error(
+        "{name}@{version}: a version of Java is a number, as in {name}@25, or the path of a java program"
+    )]
+    JavaVersion {
         /// Name of the platform.
         name: String,
         /// Version that the user requested.

@@ -101,8 +101,17 @@ impl Tail {
 
     fn text(&self, separator: &str) -> String {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.iter().map(String::as_str).collect::<Vec<_>>().join(separator)
+        lines.iter().filter_map(|line| without_usage(line)).collect::<Vec<_>>().join(separator)
     }
+}
+
+/// A line of an error without how the program is called, which says nothing to somebody who did not call it. `None` if nothing is left.
+fn without_usage(line: &str) -> Option<&str> {
+    let line = line.trim_end();
+    let is_usage =
+        ["Usage:", "For more information, try", "  tip:"].iter().any(|start| line.starts_with(start));
+    let text = ["error: ", "klatch: "].iter().find_map(|start| line.strip_prefix(start)).unwrap_or(line);
+    (!is_usage && !text.is_empty()).then_some(text.strip_suffix("; try --help").unwrap_or(text))
 }
 
 impl Output {

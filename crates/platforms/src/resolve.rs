@@ -316,7 +316,10 @@ fn find_java(
             java.map(Some).map_err(|source| PlatformError::Java { name, source })
         }
         (Some(needs), Some(version)) => {
-            let feature = version.parse().map_err(|_| wrong_version(version))?;
+            let feature = version.parse().map_err(|_| PlatformError::JavaVersion {
+                name: name.clone(),
+                version: version.to_owned(),
+            })?;
             let java = runtimes.with_version(feature).and_then(|java| java.checked(*needs));
             java.map(Some).map_err(|source| PlatformError::Java { name, source })
         }
@@ -348,6 +351,11 @@ pub fn java_crowd_knobs() -> Vec<(String, String)> {
 /// The same of the native crowd with two threads a user.
 pub fn threads_crowd_knobs() -> Vec<(String, String)> {
     threads_crowd().knobs.iter().map(describe_knob).collect()
+}
+
+/// The names of all platforms of Klatch.
+pub fn names() -> Vec<String> {
+    catalog(None).unwrap_or_default().into_iter().map(|entry| entry.name).collect()
 }
 
 /// Whether some platform of Klatch has a knob of this name.
@@ -436,7 +444,7 @@ mod tests {
     fn only_java_platforms_have_versions() {
         assert_eq!(
             resolve_text(&request("native-epoll@17")),
-            "native-epoll is not a Java platform, so it has no version 17"
+            "native-epoll is not a Java platform, so it has no version 17: leave out @17"
         );
         assert!(
             resolve_text(&request("java-threads@999")).starts_with("java-threads needs Java 999, and found ")

@@ -30,11 +30,11 @@ pub enum KnobError {
         instead: String,
     },
     /// The knob does not have this value.
-    #[error("knob {name} must be one of {allowed}, got {value}")]
+    #[error("knob {name} must be {allowed}, got {value}")]
     Value {
         /// Name of the knob.
         name: String,
-        /// The allowed values, comma-separated.
+        /// The allowed values, in words.
         allowed: String,
         /// Value that the user gave.
         value: String,

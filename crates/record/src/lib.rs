@@ -42,6 +42,7 @@ mod transport;
 mod usage;
 mod verdict;
 mod window;
+mod words;
 mod workload;
 
 pub use audit::{Audit, BrokenRule, Database, DatabaseCounts};
@@ -86,7 +87,7 @@ pub use save::{SaveError, check_can_save, create_folder, save, save_json, save_t
 pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
-pub use similar::instead_of;
+pub use similar::{instead_of, similar_to, with_suggestion};
 pub use study::{
     CellResult, CellStatus, Estimate, PairResult, ResultKind, STUDY_SCHEMA_NAME, SearchResult, SearchStep,
     StudyAxis, StudyResult,
@@ -96,6 +97,7 @@ pub use timeline::{Interval, IntervalCounts, Timeline};
 pub use transport::{TlsSession, Transport};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
+pub use words::{grouped, range_in_words};
 pub use workload::{
     CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES, FilesWorkload,
     OrdersWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload,

@@ -74,7 +74,7 @@ pub struct Gate {
 /// The text does not describe a gate.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error(
-    "a gate is SHARDS or SHARDS:NAME, with 1..=1000 shards and a name of 1..=32 letters, digits and dashes, got {0}"
+    "a gate is SHARDS or SHARDS:NAME, with 1 to 1,000 shards and a name of 1 to 32 letters, digits and dashes, got {0}"
 )]
 pub struct GateError(String);
 

@@ -8,16 +8,46 @@ const LISTED_MAX: usize = 16;
 
 /// "did you mean NAME?" if one of `names` is like `got`. Else `known`, which introduces a list, and all of them; of many, the number.
 pub fn instead_of<S: AsRef<str>>(got: &str, names: &[S], known: &str) -> String {
-    let likeness = |name: &S| strsim::jaro_winkler(got, name.as_ref());
-    let nearest = names.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    match nearest.filter(|name| likeness(name) >= ALIKE) {
-        Some(name) => format!("did you mean {}?", name.as_ref()),
+    match similar_to(got, names) {
+        Some(name) => format!("did you mean {name}?"),
         None if names.len() > LISTED_MAX => format!("{known} {}", names.len()),
         None => {
             let all: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
             format!("{known} {}", all.join(", "))
         }
     }
+}
+
+/// The name most like `got`, if it is so alike that a typing error is likely.
+pub fn similar_to<'a, S: AsRef<str>>(got: &str, names: &'a [S]) -> Option<&'a str> {
+    let likeness = |name: &&str| strsim::jaro_winkler(got, name);
+    let nearest = names.iter().map(AsRef::as_ref).max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    nearest.filter(|name| likeness(name) >= ALIKE)
+}
+
+/// A message of serde about a name that a file or list does not know, with what was meant in place of all that there are.
+pub fn with_suggestion(message: &str) -> String {
+    let parts: Vec<&str> = message.split('`').collect();
+    let [what @ ("unknown field " | "unknown variant "), got, expected, names @ ..] = parts.as_slice() else {
+        return message.to_owned();
+    };
+    let names: Vec<&str> = names.iter().copied().step_by(2).collect();
+    let is_list = expected.starts_with(", expected") && !names.is_empty();
+    // A longer list stays as serde has it: there is no other place for it.
+    let is_short = names.len() <= LISTED_MAX || similar_to(got, &names).is_some();
+    match is_list && is_short {
+        true => format!("{what}{got}; {}", instead_of(got, &names, "there are")),
+        false => message.to_owned(),
+    }
+}
+
+#[test]
+fn an_unknown_name_in_a_file_is_answered_too() {
+    let expected = "unknown field `plattforms`, expected one of `question`, `platforms`, `rules`";
+    assert_eq!(with_suggestion(expected), "unknown field plattforms; did you mean platforms?");
+    let expected = "unknown variant `x`, expected `usage` or `profile`";
+    assert_eq!(with_suggestion(expected), "unknown variant x; there are usage, profile");
+    assert_eq!(with_suggestion("missing field `question`"), "missing field `question`");
 }
 
 #[test]

@@ -1,17 +1,6 @@
 //! Number formats for readers.
 
-/// Groups digits by thousands: `1234567` becomes `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+pub(crate) use klatch_record::grouped;
 
 /// Formats seconds as `2 h 5 min`, `5 min 10 s` or `9 s`.
 pub fn duration(s: f64) -> String {
@@ -62,7 +51,6 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!([0.5, 12.34, 1_234.0, 2e6].map(time), ["0.50 µs", "12.3 µs", "1.23 ms", "2.00 s"]);
         assert_eq!(megabytes(123_456_789), "123 MB");
     }

@@ -59,7 +59,7 @@ pub enum RunError {
         workload: WorkloadKind,
     },
     /// A protocol cannot carry the workload.
-    #[error("the protocol {protocol} does not carry the workload {workload}; it carries {carried}", carried = protocol.workloads().join(" or "))]
+    #[error("the protocol {protocol} does not carry the workload {workload}; it carries {carried}", carried = protocol.workloads().join(", "))]
     Protocol {
         /// Protocol of the server.
         protocol: ProtocolName,

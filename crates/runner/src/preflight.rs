@@ -19,9 +19,6 @@ use crate::resolved::{CheckedPlan, ResolvedSubject};
 pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
     plan.workload.check()?;
     check_split(plan)?;
-    if plan.scheduler.is_some() && klatch_schedulers::sched_ext_state().is_none() {
-        return Err(SchedulerError::NoSchedExt.into());
-    }
     crowd_knobs(plan)?;
     let subject = ResolvedSubject::of(plan)?;
     let workload = plan.workload.kind();
@@ -52,6 +49,9 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
         (has_root && workload != WorkloadKind::Trade, Conflict::ContextRootAndWorkload),
         (churns && plan.crowd != CrowdKind::Native, Conflict::ChurnAndCrowd),
     ])?;
+    if plan.scheduler.is_some() && klatch_schedulers::sched_ext_state().is_none() {
+        return Err(SchedulerError::NoSchedExt.into());
+    }
     check_needs(plan, &subject)?;
     Ok(CheckedPlan { plan, subject })
 }

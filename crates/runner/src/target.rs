@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use klatch_record::{Authorities, Endpoint, ProtocolName, Transport, WebSocket, WorkloadKind};
+use klatch_record::{Authorities, Endpoint, ProtocolName, Transport, WebSocket, WorkloadKind, instead_of};
 use thiserror::Error;
 
 /// An external server.
@@ -16,18 +16,38 @@ pub struct Target {
 
 /// A text that is not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error(
-    "a target has the form irc://host:port (or ircs://, ws:// and wss:// with a path, redis://, nats://, mqtt://, echo://, http://, postgres://), got {0}"
-)]
-pub struct TargetError(String);
+pub enum TargetError {
+    /// It has no scheme, which names the protocol.
+    #[error("{0} does not say which protocol the server speaks: did you mean irc://{0}? Also {SCHEMES}")]
+    NoScheme(String),
+    /// No protocol has this scheme.
+    #[error("there is no protocol {0}; {instead}", instead = instead_of(.0, &["irc", "ircs", "ws", "wss", "redis", "nats", "mqtt", "echo", "http", "postgres"], "there are"))]
+    Scheme(String),
+    /// It has no port.
+    #[error("{0} has no port, as in irc://127.0.0.1:6667")]
+    NoPort(String),
+    /// Its port is no number of a port.
+    #[error("a port is 1 to 65,535, got {0}")]
+    Port(String),
+    /// It has something else that an address does not have.
+    #[error(
+        "a target has the form irc://host:port (or {SCHEMES}), with a path for ws, wss and http alone, got {0}"
+    )]
+    Form(String),
+}
+
+/// The other schemes of targets.
+const SCHEMES: &str = "ircs://, ws://, wss://, redis://, nats://, mqtt://, echo://, http://, postgres://";
 
 impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Target, TargetError> {
-        let wrong = || TargetError(text.to_owned());
-        let (scheme, address) = text.split_once("://").ok_or_else(wrong)?;
-        let (protocol, transport) = parse_scheme(scheme).ok_or_else(wrong)?;
+        let wrong = || TargetError::Form(text.to_owned());
+        let (scheme, address) =
+            text.split_once("://").ok_or_else(|| TargetError::NoScheme(text.to_owned()))?;
+        let (protocol, transport) =
+            parse_scheme(scheme).ok_or_else(|| TargetError::Scheme(scheme.to_owned()))?;
         let is_http = protocol == ProtocolName::Http;
         let (address, path) = match address.find('/') {
             Some(at) if transport.has_websocket() || is_http => address.split_at(at),
@@ -40,10 +60,14 @@ impl FromStr for Target {
         if protocol == ProtocolName::File {
             return Err(wrong());
         }
-        let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
+        let (host, port) = address.rsplit_once(':').ok_or_else(|| TargetError::NoPort(text.to_owned()))?;
         // An IPv6 address stands in brackets.
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
-        let port = port.parse().ok().filter(|&port| port > 0 && !host.is_empty()).ok_or_else(wrong)?;
+        if host.is_empty() {
+            return Err(wrong());
+        }
+        let number = port.parse().ok().filter(|&port| port > 0);
+        let port = number.ok_or_else(|| TargetError::Port(port.to_owned()))?;
         let websocket = WebSocket { path: path.to_owned(), ..WebSocket::root() };
         let endpoint = Endpoint {
             websocket: transport.has_websocket().then_some(websocket),
@@ -100,20 +124,22 @@ mod tests {
         );
         let v6 = "irc://[::1]:6667".parse::<Target>().unwrap().endpoint;
         assert_eq!((v6.host.as_str(), v6.to_string().as_str()), ("::1", "[::1]:6667"));
-        for wrong in [
-            "",
-            "chat.example:6667",
-            "irc://chat.example",
-            "irc://:6667",
-            "irc://x:0",
-            "irc://x:99999",
-            "fax://x:1",
-            "file://x:1",
-            "irc://x:1/path",
-            "ws://x:1/a b",
-            "http+ws://x:1",
+        for (wrong, answer) in [
+            ("", " does not say which protocol"),
+            ("chat.example:6667", "did you mean irc://chat.example:6667?"),
+            ("irc://chat.example", "irc://chat.example has no port, as in irc://127.0.0.1:6667"),
+            ("irc://:6667", "a target has the form irc://host:port"),
+            ("irc://x:0", "a port is 1 to 65,535, got 0"),
+            ("irc://x:99999", "a port is 1 to 65,535, got 99999"),
+            ("irc://x:1/path", "a port is 1 to 65,535, got 1/path"),
+            ("fax://x:1", "there is no protocol fax; there are irc, ircs, ws"),
+            ("htp://x:1", "there is no protocol htp; did you mean http?"),
+            ("file://x:1", "a target has the form irc://host:port"),
+            ("ws://x:1/a b", "a target has the form irc://host:port"),
+            ("http+ws://x:1", "there is no protocol http+ws"),
         ] {
-            assert_eq!(wrong.parse::<Target>(), Err(TargetError(wrong.to_owned())));
+            let error = wrong.parse::<Target>().unwrap_err().to_string();
+            assert!(error.contains(answer), "{wrong}: {error}");
         }
     }
 }

@@ -8,7 +8,7 @@ pub enum SchedulerError {
     /// The kernel was built without sched_ext.
     #[error(
         "this kernel has no sched_ext (no /sys/kernel/sched_ext), so no scheduler can be loaded; boot one with \
-         CONFIG_SCHED_CLASS_EXT=y (6.12 or newer), or run it in the lab: klatch lab --help"
+         CONFIG_SCHED_CLASS_EXT=y (6.12 or newer), or run it in the lab"
     )]
     NoSchedExt,
     /// The catalogue has no scheduler with this name.
@@ -30,7 +30,7 @@ pub enum SchedulerError {
         instead: String,
     },
     /// The value of a knob is not a number in its range.
-    #[error("{knob} of the scheduler {scheduler} must be {min}..={max}, got {value}")]
+    #[error("{knob} of the scheduler {scheduler} must be {min} to {max}, got {value}")]
     KnobValue {
         /// Name of the scheduler.
         scheduler: &'static str,

@@ -67,7 +67,7 @@ mod tests {
             assert_eq!(text.parse::<SchedulerSpec>().unwrap().to_string(), text);
         }
         let error = |text: &str| text.parse::<SchedulerSpec>().unwrap_err().to_string();
-        assert!(error("o1:yield").contains("yield of the scheduler o1 must be 1..=3, got "));
+        assert!(error("o1:yield").contains("yield of the scheduler o1 must be 1 to 3, got "));
         assert!(error("cfs:yield=1").contains("there is no scheduler cfs"));
     }
 }

@@ -40,7 +40,7 @@ pub enum ServeError {
         got: usize,
     },
     /// The number of loops is out of range.
-    #[error("loops must be 1..={most}, got {got}")]
+    #[error("loops must be 1 to {most}, got {got}")]
     Loops {
         /// The largest number allowed.
         most: usize,
@@ -48,7 +48,7 @@ pub enum ServeError {
         got: usize,
     },
     /// The number of directories is out of range.
-    #[error("directories must be 1..={most}, got {got}")]
+    #[error("directories must be 1 to {most}, got {got}")]
     Directories {
         /// The largest number allowed.
         most: u32,

@@ -278,7 +278,7 @@ mod tests {
         let error = ServeOptions { half_open_max: 0, ..ServeOptions::default() }.check().unwrap_err();
         assert_eq!(error.to_string(), "half-open connections must be at least 1, got 0");
         let error = ServeOptions { loops: Some(0), ..ServeOptions::default() }.check().unwrap_err();
-        assert_eq!(error.to_string(), "loops must be 1..=1024, got 0");
+        assert_eq!(error.to_string(), "loops must be 1 to 1024, got 0");
     }
 
     #[test]

@@ -33,13 +33,13 @@ test('a workload has the options of its population', () => {
 test('bad options and a database that cannot be used are errors in one line', () => {
   const errors = {
     '': '--database is needed',
-    '--database x --users 0': '--users must be 1..=1000000',
+    '--database x --users 0': '--users must be 1 to 1000000',
     '--database x --statements maybe': '--statements must be on or off',
     '--database x --workload chat': '--workload must be trade or orders, got chat',
     '--database x --workload toString': '--workload must be trade or orders, got toString',
     '--database x --rate 3': '--rate belongs to --workload orders, not to trade',
     '--database x --workload orders --quotes 3': '--quotes belongs to --workload trade, not to orders',
-    '--database x --workload orders --rate 10001': '--rate must be 1..=10000',
+    '--database x --workload orders --rate 10001': '--rate must be 1 to 10000',
     '--database x --listen here': '--listen must be HOST:PORT',
     '--database jdbc:h2:file:x': 'it must be postgresql:',
     '--database postgresql://h:99999/d': 'it must be postgresql://HOST:PORT/NAME',

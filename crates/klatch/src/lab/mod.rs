@@ -21,6 +21,7 @@ use klatch_report::{Ending, lab_answer, lab_counts};
 use crate::INTERRUPTED;
 use crate::next;
 use crate::output::{check_can_write, print, print_error};
+use crate::quantity::whole;
 
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;
@@ -58,10 +59,10 @@ struct Machine {
     #[arg(long, default_value = "6.18")]
     kernel: String,
     /// Number of CPUs of the machine
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<1, 64>)]
     cpus: u32,
     /// Size of its memory
-    #[arg(long, default_value_t = 1024, value_name = "MB")]
+    #[arg(long, default_value_t = 1024, value_name = "MB", value_parser = whole::<256, 65_536>)]
     memory: u32,
     /// Seed of the machine's random numbers
     #[arg(long, default_value_t = 1)]

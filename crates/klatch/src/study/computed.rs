@@ -118,7 +118,7 @@ impl Study {
     /// How many trials are computed at a time.
     fn jobs(&self) -> usize {
         let default_jobs = || std::thread::available_parallelism().map_or(1, usize::from).min(4);
-        self.jobs.map_or_else(default_jobs, usize::from)
+        self.jobs.map_or_else(default_jobs, |jobs| jobs as usize)
     }
 }
 

@@ -80,8 +80,8 @@ pub(crate) struct Study {
     #[arg(long, help_heading = SIMULATED)]
     sensitivity: bool,
     /// Number of trials at a time; does not affect the results [default: number of CPUs, at most 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64), help_heading = COMPUTED)]
-    jobs: Option<u16>,
+    #[arg(long, value_name = "N", value_parser = crate::quantity::whole::<1, 64>, help_heading = COMPUTED)]
+    jobs: Option<u32>,
 }
 
 impl Study {

@@ -115,7 +115,7 @@ fn what_has_no_churn_refuses_it() {
     for (more, message) in [
         (&["--pacing", "rate", "--rate", "5"][..], "churn must be 0 under pacing rate"),
         (&["--crowd", "native-threads"], "users reconnect in the native crowd only"),
-        (&["--churn", "-1"], "churn must be from 0 to 1000 reconnects/s, got -1"),
+        (&["--churn", "-1"], "churn must be 0 to 1,000 reconnects/s, got -1"),
         (&["--workload", "rr"], "churn belongs to the workload chat, not to rr"),
     ] {
         let mut words = vec!["run", "--platform", "native-epoll"];

@@ -48,7 +48,7 @@ fn incomparable_records_are_refused() {
         (&gone, &odd, &[] as &[&str], "klatch: cannot read "),
         (&odd, &odd, &[], "are the same; name two records or folders"),
         (&odd, &out.path().to_owned(), &[], "odd.json is no record: expected ident"),
-        (&odd, &gone, &["--confidence", "100"], "klatch: confidence must be 50..=99.99 %, got 100"),
+        (&odd, &gone, &["--confidence", "100"], "klatch: confidence must be 50 to 99.99 %, got 100"),
     ] {
         let finished = compare(a, b, arguments);
         assert_eq!(finished.status, Some(2), "{finished:?}");

@@ -156,7 +156,7 @@ fn a_check_that_cannot_run_gives_the_reason() {
         ("irc://127.0.0.1:1", "no server answers at 127.0.0.1:1: Connection refused"),
         ("nats://127.0.0.1:4222", "nats://127.0.0.1:4222 uses nats, for which the kit has no checks"),
         ("redis", "redis uses redis, for which the kit has no checks in workload chat"),
-        ("irc://nowhere", "a target has the form irc://host:port"),
+        ("irc://nowhere", "irc://nowhere has no port, as in irc://127.0.0.1:6667"),
         ("native-fibers", "no platform is named native-fibers"),
     ];
     for (target, why) in cases {

@@ -25,6 +25,7 @@ mod knobs;
 mod least_privilege_as_root;
 mod local_clients;
 mod measured_code;
+mod mistakes;
 mod needs;
 mod orders;
 mod output;

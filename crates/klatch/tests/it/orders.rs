@@ -209,10 +209,10 @@ fn refused(arguments: &[&str], reason: &str) {
 fn what_a_business_cannot_have_is_refused() {
     refused(&["--database", "oracle"], "no database is named oracle; there are h2, postgresql");
     refused(&["--platform", "nginx"], "nginx does not carry the workload orders");
-    refused(&["--injection-rate", "0"], "injection_rate must be 1..=10000, got 0");
-    refused(&["--injection-rate", "50", "--population", "49"], "population must be 50..=10000, got 49");
-    refused(&["--ramp", "-1"], "ramp must be from 0 to 86400 seconds, got -1");
-    refused(&["--duration", "0"], "duration must be above 0 and at most 86400 seconds, got 0");
+    refused(&["--injection-rate", "0"], "injection_rate must be 1 to 10,000, got 0");
+    refused(&["--injection-rate", "50", "--population", "49"], "population must be 50 to 10,000, got 49");
+    refused(&["--ramp", "-1"], "ramp must be 0 to 86,400 seconds, got -1");
+    refused(&["--duration", "0"], "duration must be above 0 and at most 86,400 seconds, got 0");
     refused(&["--crowd", "java"], "the Java crowd carries the workload chat, not orders");
     refused(&["--traders", "3"], "traders belongs to the workload trade, not to orders");
     refused(&["--rate", "3"], "rate belongs to the workload chat or rr or trade, not to orders");

@@ -205,9 +205,9 @@ fn what_does_not_belong_to_the_workload_is_refused() {
         &["--duration", "3"],
         "duration belongs to the workload rr or web or trade or orders or files, not to chat",
     );
-    refused(&rr(&["--duration", "-1"]), "duration must be above 0 and at most 86400 seconds, got -1");
-    refused(&rr(&["--size", "3"]), "size must be 4..=65536, got 3");
-    refused(&rr(&["--size", "65536", "--depth", "17"]), "depth must be 1..=16, got 17");
+    refused(&rr(&["--duration", "-1"]), "duration must be above 0 and at most 86,400 seconds, got -1");
+    refused(&rr(&["--size", "3"]), "size must be 4 to 65,536, got 3");
+    refused(&rr(&["--size", "65536", "--depth", "17"]), "depth must be 1 to 16, got 17");
     refused(&rr(&["--platform", "mosquitto"]), "mosquitto does not carry the workload rr; it carries chat");
     refused(
         &rr(&["--platform", "native-epoll", "--crowd", "java"]),

@@ -141,7 +141,7 @@ fn invalid_shard_and_server_counts_are_refused() {
         "room count must be 4 or more, as there are 4 shards (one a server and one a host at least), got 3";
     assert!(error(&["--shards", "4"]).contains(rooms));
     assert!(error(&["--servers", "4"]).contains(rooms));
-    assert!(error(&["--shards", "0"]).contains("shard count must be 1..=256, got 0"));
+    assert!(error(&["--shards", "0"]).contains("shard count must be 1 to 256, got 0"));
     for of_platform in [["--servers", "2"], ["--catalog", "x"], ["--ready-timeout", "5"]] {
         let refused = error(&[of_platform.as_slice(), &["--target", "irc://localhost:1"]].concat());
         assert!(refused.contains("cannot be used with '--target"), "{of_platform:?}: {refused}");

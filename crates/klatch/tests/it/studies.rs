@@ -188,7 +188,7 @@ fn invalid_studies_are_refused_before_anything_starts() {
         assert!(finished.err.contains(expected), "{finished:?}");
         assert!(!folder.path().join("results").exists());
     };
-    refused(&format!("{SMALL}speed = 3\n"), &[], "small.toml:10:1: unknown field `speed`");
+    refused(&format!("{SMALL}speed = 3\n"), &[], "small.toml:10:1: unknown field speed; there are ");
     refused(&SMALL.replace("[1, 2]", "[1, 5000]"), &[], "small.toml:4:9: ");
     let sysctls = format!("{SMALL}[sysctls]\n'vm.swappiness' = [10, 60]\n");
     refused(&sysctls, &[], "small sets sysctls of this machine; allow it with --allow-sysctl");

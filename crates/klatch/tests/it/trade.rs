@@ -281,8 +281,8 @@ fn what_a_brokerage_cannot_have_is_refused() {
         &["--platform", "go-pgx"],
         "go-pgx cannot use the database h2; it uses postgresql: add --database postgresql",
     );
-    refused(&["--traders", "50", "--users", "49"], "users must be 50..=1000000, got 49");
-    refused(&["--users-per-trader", "1000"], "users_per_trader must be 1..=200, got 1000");
+    refused(&["--traders", "50", "--users", "49"], "users must be 50 to 1,000,000, got 49");
+    refused(&["--users-per-trader", "1000"], "users_per_trader must be 1 to 200, got 1000");
     refused(&["--mix", "wild"], "[possible values: standard, high-volume, equal]");
     refused(&["--crowd", "java"], "the Java crowd carries the workload chat, not trade");
     refused(&["--lines", "3"], "lines belongs to the workload web, not to trade");

@@ -90,7 +90,7 @@ pub struct ProbeResult {
 #[derive(Debug, Error)]
 pub enum ProbeError {
     /// A number is out of range.
-    #[error("{what} must be 1..={max}, got {got}")]
+    #[error("{what} must be {range}, got {got}", range = klatch_record::range_in_words(1u32, *max))]
     Range {
         /// The option out of range, such as `tasks`.
         what: &'static str,
@@ -185,6 +185,6 @@ mod tests {
         assert_eq!(steps(Probe::PingPong { pairs: 3, rounds: 20 }), 120);
         assert_eq!(steps(Probe::Forks { tasks: 4, rounds: 3 }), 12);
         let error = Probe::Yield { tasks: 0, rounds: 1 }.run().unwrap_err().to_string();
-        assert_eq!(error, "tasks must be 1..=10000, got 0");
+        assert_eq!(error, "tasks must be 1 to 10,000, got 0");
     }
 }

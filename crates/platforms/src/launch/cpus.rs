@@ -44,7 +44,7 @@ fn cpus(text: &str, online: &str, allowed: &CpuSet) -> Result<CpuSet, String> {
         let allowed: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect();
         let most = allowed.len();
         let count = count.parse().ok().filter(|count| (1..=most).contains(count)).ok_or_else(|| {
-            format!("the count after first: must be 1..={most}, the CPUs that this process may run on")
+            format!("the count after first: must be 1 to {most}, the CPUs that this process may run on")
         })?;
         allowed[..count].iter().for_each(|&cpu| set.set(cpu));
         return Ok(set);
@@ -142,7 +142,7 @@ mod tests {
             assert!(cpus_text(text).starts_with("must be CPU numbers and ranges"), "{text}");
         }
         for text in ["first:0", "first:3", "first:x"] {
-            assert!(cpus_text(text).starts_with("the count after first: must be 1..=2, "), "{text}");
+            assert!(cpus_text(text).starts_with("the count after first: must be 1 to 2, "), "{text}");
         }
     }
 }

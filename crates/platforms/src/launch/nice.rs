@@ -14,7 +14,7 @@ struct Nice(i32);
 
 pub(super) fn parse(text: &str) -> Result<Arc<dyn ProcessSetting>, String> {
     let value = text.parse().ok().filter(|value| (-20..=19).contains(value));
-    Ok(Arc::new(Nice(value.ok_or("must be a whole number of -20..=19")?)))
+    Ok(Arc::new(Nice(value.ok_or("must be a whole number from -20 to 19")?)))
 }
 
 impl ProcessSetting for Nice {

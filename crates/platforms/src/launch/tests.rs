@@ -36,7 +36,7 @@ fn nice_and_policy_apply_to_the_program() {
     assert_eq!(stat(&["nice=7", "policy=batch"]), ("7".into(), "3".into()));
     assert_eq!(stat(&["policy=idle", "nice=19"]), ("19".into(), "5".into()));
     for wrong in ["nice=20", "nice=x", "nice=-21"] {
-        assert!(launch(&[wrong]).unwrap_err().ends_with("must be a whole number of -20..=19"));
+        assert!(launch(&[wrong]).unwrap_err().ends_with("must be a whole number from -20 to 19"));
     }
     for wrong in ["policy=fifo", "policy=fifo:0", "policy=rr:100", "policy=other:1", "policy=deadline"] {
         assert!(launch(&[wrong]).unwrap_err().contains(": must be other, batch, idle, fifo:1 to fifo:99"));

@@ -279,13 +279,13 @@ mod tests {
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
         let error = |workload: ChatWorkload| Workload::Chat(workload).check().unwrap_err().to_string();
-        assert_eq!(error(ChatWorkload { rooms: 0, ..CLASSIC }), "rooms must be 1..=65535, got 0");
-        assert_eq!(error(ChatWorkload { users: 1, ..CLASSIC }), "users must be 2..=10000, got 1");
-        assert_eq!(error(ChatWorkload { count: 0, ..CLASSIC }), "count must be 1..=4294967295, got 0");
-        assert_eq!(error(ChatWorkload { size_bytes: 35, ..CLASSIC }), "size must be 36..=400, got 35");
-        assert_eq!(error(ChatWorkload { start: 65_527, ..CLASSIC }), "start must be 1..=65526, got 65527");
+        assert_eq!(error(ChatWorkload { rooms: 0, ..CLASSIC }), "rooms must be 1 to 65,535, got 0");
+        assert_eq!(error(ChatWorkload { users: 1, ..CLASSIC }), "users must be 2 to 10,000, got 1");
+        assert_eq!(error(ChatWorkload { count: 0, ..CLASSIC }), "count must be 1 to 4,294,967,295, got 0");
+        assert_eq!(error(ChatWorkload { size_bytes: 35, ..CLASSIC }), "size must be 36 to 400, got 35");
+        assert_eq!(error(ChatWorkload { start: 65_527, ..CLASSIC }), "start must be 1 to 65,526, got 65527");
         let pacing = Pacing::Rounds { window: 0 };
-        assert_eq!(error(ChatWorkload { pacing, ..CLASSIC }), "window must be 1..=4294967295, got 0");
+        assert_eq!(error(ChatWorkload { pacing, ..CLASSIC }), "window must be 1 to 4,294,967,295, got 0");
         let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
         assert!(error(ChatWorkload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
         let pacing = Pacing::Rate { per_user_per_s: 1.0 };
@@ -300,11 +300,11 @@ mod tests {
         );
         assert_eq!(
             error(ChatWorkload { churn_per_user_per_s: f64::NAN, ..CLASSIC }),
-            "churn must be from 0 to 1000 reconnects/s, got NaN"
+            "churn must be 0 to 1,000 reconnects/s, got NaN"
         );
         assert_eq!(
             error(ChatWorkload { pause_s: -1.0, ..CLASSIC }),
-            "pause must be from 0 to 86400 seconds, got -1"
+            "pause must be 0 to 86,400 seconds, got -1"
         );
     }
 }

@@ -3,6 +3,8 @@
 use thiserror::Error;
 
 use super::WorkloadKind;
+use crate::similar::instead_of;
+use crate::words::range_in_words;
 
 /// Why a workload cannot be: names the setting, what it must be, and what was given.
 #[derive(Clone, Debug, Error, PartialEq)]
@@ -36,14 +38,12 @@ pub enum WorkloadError {
         kind: WorkloadKind,
     },
     /// A setting of no workload.
-    #[error("no workload has {setting}; {kind} has {known}")]
+    #[error("no workload has {setting}; {instead}")]
     Unknown {
         /// What was given.
         setting: String,
-        /// The settings that there are.
-        known: String,
-        /// The workload that was asked for.
-        kind: WorkloadKind,
+        /// The setting that was meant, or those of the workload that was asked for.
+        instead: String,
     },
 }
 
@@ -79,8 +79,9 @@ impl WorkloadError {
         let setting = setting.to_owned();
         match owners.is_empty() {
             true => {
-                let known = names(kind).collect::<Vec<_>>().join(", ");
-                WorkloadError::Unknown { setting, known, kind }
+                let known: Vec<&str> = names(kind).collect();
+                let instead = instead_of(&setting, &known, &format!("{kind} has"));
+                WorkloadError::Unknown { setting, instead }
             }
             false => WorkloadError::Foreign { setting, owners, kind },
         }
@@ -90,5 +91,5 @@ impl WorkloadError {
 /// Checks a number whose range follows from other settings.
 pub(super) fn within(setting: &'static str, least: u32, most: u32, got: u32) -> Result<(), WorkloadError> {
     let inside = (least..=most).contains(&got);
-    inside.then_some(()).ok_or_else(|| WorkloadError::out_of(setting, format!("{least}..={most}"), got))
+    inside.then_some(()).ok_or_else(|| WorkloadError::out_of(setting, range_in_words(least, most), got))
 }

@@ -170,14 +170,14 @@ mod tests {
         assert_eq!(Workload::Files(files.clone()).check(), Ok(()));
         assert_eq!((files.bytes(), files.blocks_per_file()), (256 << 20, 16_384));
         let error = |workload: FilesWorkload| Workload::Files(workload).check().unwrap_err().to_string();
-        assert_eq!(error(FilesWorkload { readers: 0, ..files.clone() }), "readers must be 1..=1024, got 0");
+        assert_eq!(error(FilesWorkload { readers: 0, ..files.clone() }), "readers must be 1 to 1,024, got 0");
         for block_bytes in [512, 12_288, 2 << 20] {
             assert_eq!(
                 error(FilesWorkload { block_bytes, ..files.clone() }),
                 format!("block must be a power of two, 4096 to 1048576 bytes, got {block_bytes}")
             );
         }
-        assert_eq!(error(FilesWorkload { file_mib: 0, ..files }), "file_mib must be 1..=65536, got 0");
+        assert_eq!(error(FilesWorkload { file_mib: 0, ..files }), "file_mib must be 1 to 65,536, got 0");
     }
 
     #[test]

@@ -144,19 +144,19 @@ mod tests {
         let error = |workload: OrdersWorkload| Workload::Orders(workload).check().unwrap_err().to_string();
         assert_eq!(
             error(OrdersWorkload { injection_rate: 0, ..orders.clone() }),
-            "injection_rate must be 1..=10000, got 0"
+            "injection_rate must be 1 to 10,000, got 0"
         );
         assert_eq!(
             error(OrdersWorkload { population: 99, ..orders.clone() }),
-            "population must be 100..=10000, got 99"
+            "population must be 100 to 10,000, got 99"
         );
         assert_eq!(
             error(OrdersWorkload { ramp_s: -1.0, ..orders.clone() }),
-            "ramp must be from 0 to 86400 seconds, got -1"
+            "ramp must be 0 to 86,400 seconds, got -1"
         );
         assert_eq!(
             error(OrdersWorkload { duration_s: 0.0, ..orders }),
-            "duration must be above 0 and at most 86400 seconds, got 0"
+            "duration must be above 0 and at most 86,400 seconds, got 0"
         );
     }
 

@@ -90,18 +90,18 @@ mod tests {
         let error = |workload: RrWorkload| Workload::Rr(workload).check().unwrap_err().to_string();
         assert_eq!(
             error(RrWorkload { connections: 0, ..rr.clone() }),
-            "connections must be 1..=100000, got 0"
+            "connections must be 1 to 100,000, got 0"
         );
-        assert_eq!(error(RrWorkload { size_bytes: 3, ..rr.clone() }), "size must be 4..=65536, got 3");
+        assert_eq!(error(RrWorkload { size_bytes: 3, ..rr.clone() }), "size must be 4 to 65,536, got 3");
         let deep = RrWorkload { size_bytes: 65_536, depth: 17, ..rr.clone() };
-        assert_eq!(error(deep), "depth must be 1..=16, got 17");
+        assert_eq!(error(deep), "depth must be 1 to 16, got 17");
         assert_eq!(
             error(RrWorkload { duration_s: f64::NAN, ..rr.clone() }),
-            "duration must be above 0 and at most 86400 seconds, got NaN"
+            "duration must be above 0 and at most 86,400 seconds, got NaN"
         );
         assert_eq!(
             error(RrWorkload { rate_per_connection_per_s: Some(0.0), ..rr }),
-            "rate must be above 0 and at most 1000000 requests/s, got 0"
+            "rate must be above 0 and at most 1,000,000 requests/s, got 0"
         );
     }
 }

@@ -6,6 +6,7 @@ use std::fmt;
 pub use super::values::Form;
 use super::values::Value;
 use super::{Workload, WorkloadError, WorkloadKind};
+use crate::words::{grouped, range_in_words};
 
 /// Reads and writes a setting of a workload; `None` for another kind of workload.
 type Access = for<'a> fn(&'a mut Workload) -> Option<Box<dyn Value + 'a>>;
@@ -79,9 +80,11 @@ impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Range::Any => Ok(()),
-            Range::Whole(least, most) => write!(f, "{least}..={most}"),
-            Range::FromZero(most, unit) => write!(f, "from 0 to {most} {unit}"),
-            Range::AboveZero(most, unit) => write!(f, "above 0 and at most {most} {unit}"),
+            Range::Whole(least, most) => f.write_str(&range_in_words(*least, *most)),
+            Range::FromZero(most, unit) => write!(f, "0 to {} {unit}", grouped(*most as u64)),
+            Range::AboveZero(most, unit) => {
+                write!(f, "above 0 and at most {} {unit}", grouped(*most as u64))
+            }
         }
     }
 }

@@ -208,14 +208,17 @@ mod tests {
         let trade = TradeWorkload::default();
         assert_eq!(Workload::Trade(trade.clone()).check(), Ok(()));
         let error = |workload: TradeWorkload| Workload::Trade(workload).check().unwrap_err().to_string();
-        assert_eq!(error(TradeWorkload { users: 24, ..trade.clone() }), "users must be 25..=1000000, got 24");
+        assert_eq!(
+            error(TradeWorkload { users: 24, ..trade.clone() }),
+            "users must be 25 to 1,000,000, got 24"
+        );
         assert_eq!(
             error(TradeWorkload { users_per_trader: 201, ..trade.clone() }),
-            "users_per_trader must be 1..=200, got 201"
+            "users_per_trader must be 1 to 200, got 201"
         );
         assert_eq!(
             error(TradeWorkload { think_s: -1.0, ..trade.clone() }),
-            "think must be from 0 to 86400 seconds, got -1"
+            "think must be 0 to 86,400 seconds, got -1"
         );
         let mut more = TradeWorkload { traders: 50, ..trade };
         more.follow(|_| false);

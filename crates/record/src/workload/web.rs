@@ -114,11 +114,11 @@ mod tests {
         let web = WebWorkload::default();
         assert_eq!(Workload::Web(web.clone()).check(), Ok(()));
         let error = |workload: WebWorkload| Workload::Web(workload).check().unwrap_err().to_string();
-        assert_eq!(error(WebWorkload { lines: 0, ..web.clone() }), "lines must be 1..=100000, got 0");
+        assert_eq!(error(WebWorkload { lines: 0, ..web.clone() }), "lines must be 1 to 100,000, got 0");
         assert_eq!(
             error(WebWorkload { line_kbit_per_s: Some(7), ..web.clone() }),
-            "line must be 8..=10000000, got 7"
+            "line must be 8 to 10,000,000, got 7"
         );
-        assert_eq!(error(WebWorkload { directories: 0, ..web }), "directories must be 1..=10000, got 0");
+        assert_eq!(error(WebWorkload { directories: 0, ..web }), "directories must be 1 to 10,000, got 0");
     }
 }

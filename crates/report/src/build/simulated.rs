@@ -30,7 +30,7 @@ const RUN_QUEUE: [Metric; 4] = [
 pub(super) fn verdict(subject: &Subject) -> Option<Verdict> {
     let open = subject.cells().filter(|(_, cell)| cell.status == CellStatus::Open).count();
     let text = match open {
-        0 => "not measured; docs/reference/simulator.md says how far it can be believed".to_owned(),
+        0 => "not measured; klatch help simulator says how far it can be believed".to_owned(),
         open => format!("not measured, and {open} cells are not finished"),
     };
     subject.is_simulated().then_some(Verdict { standing: Standing::Simulated, text })

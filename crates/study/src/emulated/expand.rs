@@ -114,7 +114,7 @@ fn check(study: &Study, file: &StudyFile) -> Result<(), StudyFileError> {
         return wrong("counters", error.to_string());
     }
     if let Some(cpus) = study.cpus.iter().find(|cpus| !(1..=64).contains(*cpus)) {
-        return wrong("cpus", format!("cpus must be 1..=64, got {cpus}"));
+        return wrong("cpus", format!("cpus must be 1 to 64, got {cpus}"));
     }
     let is_used = |name: &String| study.commands.iter().any(|command| command.contains(&placeholder(name)));
     if let Some(name) = study.vary.keys().find(|name| !is_used(name)) {

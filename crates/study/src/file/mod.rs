@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use klatch_record::{Build, ResultKind, StudyAxis};
+use klatch_record::{Build, ResultKind, StudyAxis, with_suggestion};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::Spanned;
@@ -114,7 +114,7 @@ impl StudyFile {
             path: self.path.clone(),
             line: before.matches('\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
-            message: message.to_string(),
+            message: with_suggestion(&message.to_string()),
         }
     }
 }

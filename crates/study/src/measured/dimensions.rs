@@ -97,7 +97,7 @@ fn counts(
     source: &StudyFile,
     change: impl Fn(u32) -> Change,
 ) -> Result<Dimension, StudyFileError> {
-    let rule = format!("{owner} {name} must be 1..=256");
+    let rule = format!("{owner} {name} must be 1 to 256");
     parse_values(axis, values, source, &rule, |value| {
         value.parse().ok().filter(|count| (1..=256).contains(count)).map(&change)
     })
@@ -137,7 +137,7 @@ fn cpu_counts(
             Ok(count) if (1..=here).contains(&count) => counts.push(count),
             _ => {
                 let message =
-                    format!("cpus must be 1..={here} on this machine, or doubling; got {}", value.0);
+                    format!("cpus must be 1 to {here} on this machine, or doubling; got {}", value.0);
                 return Err(source.error_at(cpus.span(), message));
             }
         }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use klatch_record::StudyAxis;
+use klatch_record::{StudyAxis, range_in_words};
 use klatch_stats::Sequential;
 use serde::Deserialize;
 use toml::Spanned;
@@ -135,7 +135,10 @@ impl RulesTable {
             return Err(source.error_at(value.span(), format!("{key} belongs to the preset duet")));
         }
         if !range.contains(&seconds) {
-            let message = format!("{key} must be {}..={}, got {seconds}", range.start(), range.end());
+            let message = format!(
+                "{key} must be {}, got {seconds}",
+                range_in_words(*range.start() as u64, *range.end() as u64)
+            );
             return Err(source.error_at(value.span(), message));
         }
         Ok(Some(Duration::from_secs_f64(seconds)))
@@ -222,7 +225,9 @@ fn within(
     let Some(value) = value else { return Ok(None) };
     let number = *value.get_ref();
     let inside = (least..=most).contains(&number);
-    let error = || source.error_at(value.span(), format!("{what} must be {least}..={most}, got {number}"));
+    let error = || {
+        source.error_at(value.span(), format!("{what} must be {}, got {number}", range_in_words(least, most)))
+    };
     inside.then_some(Some(number)).ok_or_else(error)
 }
 

@@ -18,7 +18,7 @@ pub(super) fn search(
     let error = |message: String| Err(source.error_at(span, message));
     match search {
         Search::Limit { rooms_from, rooms_max } if rooms_from == 0 || rooms_max < rooms_from => {
-            error(format!("rooms_from must be 1..=rooms_max, got {rooms_from} and {rooms_max}"))
+            error(format!("rooms_from must be 1 to rooms_max, got {rooms_from} and {rooms_max}"))
         }
         Search::Knee { rate_from, rate_max, .. }
             if !(rate_from > 0.0 && rate_from <= rate_max && rate_max.is_finite()) =>
@@ -31,7 +31,7 @@ pub(super) fn search(
             error(format!("latency_p99_max_ms must be above 0, got {latency_p99_max_ms}"))
         }
         Search::Knee { passes, .. } if !(1..=20).contains(&passes) => {
-            error(format!("passes must be 1..=20, got {passes}"))
+            error(format!("passes must be 1 to 20, got {passes}"))
         }
         Search::Limit { .. } | Search::Knee { .. } => Ok(Some(search)),
     }

@@ -39,7 +39,7 @@ fn the_starts_of_a_duet_have_times() {
     assert_eq!(plan.estimate_s(), (4.0 * 50.0, 4.0 * 50.0));
     assert!(plan.rules.to_string().ends_with("in 4 starts; 20 s of each count, after 30 s of warm-up"));
     let short = outcome(&format!("{head}preset = 'duet'\ncounted_s = 1\n"));
-    assert!(short.contains("counted_s must be 2..=3600, got 1") && short.contains("7:13"), "{short}");
+    assert!(short.contains("counted_s must be 2 to 3,600, got 1") && short.contains("7:13"), "{short}");
     let elsewhere = outcome(&format!("{head}warmup_s = 3\n"));
     assert!(elsewhere.contains("warmup_s belongs to the preset duet"), "{elsewhere}");
 }
@@ -55,7 +55,7 @@ fn starts_belong_to_the_rules_with_several_trials_a_start() {
         "{elsewhere}"
     );
     let none = outcome(&format!("{HEAD}[rules]\npreset = 'ibm-2000'\nstarts = 0\n"));
-    assert!(none.contains("starts must be 1..=100, got 0"), "{none}");
+    assert!(none.contains("starts must be 1 to 100, got 0"), "{none}");
 }
 
 #[test]
@@ -160,14 +160,14 @@ fn invalid_files_are_refused_with_line_and_column() {
     let invalid = [
         (
             "question = 'q'\nplatforms = ['native-epoll']\ninstruments = ['stopwatch']\n".to_owned(),
-            "mine.toml:3:16: unknown variant `stopwatch`, expected one of `usage`, `profile`, ",
+            "mine.toml:3:16: unknown variant stopwatch; there are usage, profile, ",
         ),
-        (format!("{HEAD}speed = 3\n"), "mine.toml:3:1: unknown field `speed`"),
+        (format!("{HEAD}speed = 3\n"), "mine.toml:3:1: unknown field speed; there are question, "),
         (
             format!("{HEAD}[workload]\nrooms = []\n"),
             "mine.toml:4:9: rooms has no value, so there is nothing to run",
         ),
-        (format!("{HEAD}[workload]\nrooms = [1, 0]\n"), "mine.toml:4:9: rooms must be 1..=65535, got 0"),
+        (format!("{HEAD}[workload]\nrooms = [1, 0]\n"), "mine.toml:4:9: rooms must be 1 to 65,535, got 0"),
         (
             format!("{HEAD}[workload]\nrooms = 'many'\n"),
             "mine.toml:4:9: rooms must be a whole number, got many",
@@ -205,8 +205,11 @@ fn invalid_files_are_refused_with_line_and_column() {
             "mine.toml:4:9: pause cannot be combined with a knee, whose schedules are fixed in advance",
         ),
         (format!("{HEAD}[workload]\npacing = 'rate'\n"), "mine.toml:4:10: pacing rate needs a rate"),
-        (format!("{HEAD}cpus = [1, 4096]\n"), "mine.toml:3:8: cpus must be 1..="),
-        (format!("{HEAD}[rules]\npreset = 'fastest'\n"), "mine.toml:4:10: unknown variant `fastest`"),
+        (format!("{HEAD}cpus = [1, 4096]\n"), "mine.toml:3:8: cpus must be 1 to "),
+        (
+            format!("{HEAD}[rules]\npreset = 'fastest'\n"),
+            "mine.toml:4:10: unknown variant fastest; there are ",
+        ),
         (
             format!("{HEAD}[rules]\ntrials_min = 8\ntrials_max = 3\n"),
             "mine.toml:5:14: trials_max must be at least",

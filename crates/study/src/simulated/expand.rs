@@ -195,7 +195,7 @@ fn seeds(file: &SimulatedFile, source: &StudyFile) -> Result<(Vec<u32>, Option<f
         None => SEEDS_MIN,
     };
     if !(least..=1000).contains(&number) {
-        let message = format!("seeds must be {least}..=1000, got {number}");
+        let message = format!("seeds must be {least} to 1,000, got {number}");
         return Err(source.error_at(rules.seeds.span(), message));
     }
     let within = match &rules.within_percent {

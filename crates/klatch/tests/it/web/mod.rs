@@ -149,8 +149,8 @@ fn what_cannot_be_is_refused() {
         assert!(finished.err.contains(words), "{words:?} is not in {finished:?}");
     };
     refused(&["--line", "fast"], "line must be a number of kbit/s, such as 400kbit, or none, got fast");
-    refused(&["--line", "3kbit"], "line must be 8..=10000000, got 3");
-    refused(&["--directories", "0"], "directories must be 1..=10000, got 0");
+    refused(&["--line", "3kbit"], "line must be 8 to 10,000,000, got 3");
+    refused(&["--directories", "0"], "directories must be 1 to 10,000, got 0");
     refused(&["--size", "3"], "size belongs to the workload chat or rr, not to web");
     refused(&["--platform", "redis"], "redis does not carry the workload web");
     refused(

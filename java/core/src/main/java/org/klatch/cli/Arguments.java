@@ -88,7 +88,7 @@ final class Arguments {
     } catch (NumberFormatException e) {
       // reported below, like a number out of range
     }
-    throw new StartupException.Usage(name + " must be " + min + "..=" + max + ", got " + text);
+    throw new StartupException.Usage(name + " must be " + min + " to " + max + ", got " + text);
   }
 
   /** Reads an option that is an unsigned 64-bit integer. */
@@ -98,7 +98,7 @@ final class Arguments {
       return Long.parseUnsignedLong(text);
     } catch (NumberFormatException e) {
       throw new StartupException.Usage(
-          name + " must be 0..=" + Long.toUnsignedString(-1) + ", got " + text);
+          name + " must be 0 to " + Long.toUnsignedString(-1) + ", got " + text);
     }
   }
 

@@ -15,7 +15,7 @@ record ListenAddress(String host, int port) {
     String host = listen.substring(0, colon).replaceAll("^\\[|]$", "");
     String port = listen.substring(colon + 1);
     if (!port.matches("\\d{1,5}") || Integer.parseInt(port) > 65_535) {
-      throw new StartupException.Usage("port must be 0..=65535, got " + port);
+      throw new StartupException.Usage("port must be 0 to 65535, got " + port);
     }
     return new ListenAddress(host, Integer.parseInt(port));
   }

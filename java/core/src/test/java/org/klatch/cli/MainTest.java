@@ -18,20 +18,20 @@ class MainTest {
       delimiter = '|',
       textBlock =
           """
-          crowd -rooms 0             | rooms must be 1..=65535, got 0
-          crowd --rooms=many         | rooms must be 1..=65535, got many
-          crowd -users 1             | users must be 2..=10000, got 1
-          crowd -size 10             | size must be 36..=400, got 10
-          crowd -count 0             | count must be 1..=100000000, got 0
+          crowd -rooms 0             | rooms must be 1 to 65535, got 0
+          crowd --rooms=many         | rooms must be 1 to 65535, got many
+          crowd -users 1             | users must be 2 to 10000, got 1
+          crowd -size 10             | size must be 36 to 400, got 10
+          crowd -count 0             | count must be 1 to 100000000, got 0
           crowd -start 65535         | start + rooms - 1 must be at most 65535, the highest room number
-          crowd -port 99999          | port must be 1..=65535, got 99999
+          crowd -port 99999          | port must be 1 to 65535, got 99999
           crowd -pause NaN           | pause must be a number from 0 to 86400, got NaN
           crowd -timeout 0           | timeout must be a number from 0.1 to 86400, got 0
           crowd -pacing sometimes    | pacing must be turns, rounds, flood or rate, got sometimes
           crowd -pacing rate         | pacing rate needs -rate, above 0
           crowd -rate 5              | -rate needs -pacing rate
           crowd -pacing rate -rate 5 -pause 1 | -pause must be 0 under -pacing rate: its schedule is fixed in advance
-          crowd -seed -1             | seed must be 0..=18446744073709551615, got -1
+          crowd -seed -1             | seed must be 0 to 18446744073709551615, got -1
           crowd -window 5            | -window needs -pacing rounds
           crowd -transport tcp       | transport must be plain, ws, tls or wss, got tcp
           crowd -subprotocol none    | -subprotocol needs -transport ws or wss
@@ -56,7 +56,7 @@ class MainTest {
           crowd -workload files -folder . -readers 2 -start 1000000 | start + readers - 1 must be at most 1000000
           crowd -workload files -folder . -duration 0 | duration must be a number from 0.001 to 86400, got 0
           serve -listen 6667         | listen must be HOST:PORT, got 6667
-          serve -listen a:99999      | port must be 0..=65535, got 99999
+          serve -listen a:99999      | port must be 0 to 65535, got 99999
           serve -model clay          | unknown model clay; choose one of: threads, virtual, selector
           serve -model netty         | unknown model netty; choose one of: threads, virtual, selector; netty is in klatch-netty.jar
           serve -model selector -yield | --yield belongs to the models threads and virtual
@@ -68,7 +68,7 @@ class MainTest {
           serve -io nio              | no model of this jar has --io; netty has
           serve -io kqueue           | io must be epoll or nio, got kqueue
           serve -coalesce            | --coalesce belongs to the model selector
-          serve -model selector -loops 0 | loops must be 1..=1024, got 0
+          serve -model selector -loops 0 | loops must be 1 to 1024, got 0
           serve -workload ftp        | unknown workload ftp; choose one of: chat, rr, web, trade, orders
           serve -workload rr -yield  | --yield belongs to --workload chat
           serve -workload rr -model selector -coalesce | --coalesce belongs to --workload chat
@@ -76,14 +76,14 @@ class MainTest {
           serve -workload web -yield | --yield belongs to --workload chat
           serve -directories 5       | --directories belongs to --workload web
           serve -workload rr -content-seed 5 | --content-seed belongs to --workload web
-          serve -workload web -directories 0 | directories must be 1..=100000, got 0
+          serve -workload web -directories 0 | directories must be 1 to 100000, got 0
           serve -workload web -server jetty | servers of other projects are in klatch-web.jar
           serve -server jetty        | servers of other projects are in klatch-web.jar
           serve -workload web -pool 5 | --pool belongs to --server
           serve -workload web -threads virtual | --threads belongs to --server
           serve -workload web -threads green | threads must be platform or virtual, got green
           serve -nodelay no          | nodelay must be true or false, got no
-          serve -sendq 1             | sendq must be 1024..=1073741824, got 1
+          serve -sendq 1             | sendq must be 1024 to 1073741824, got 1
           dance                      | unknown command dance: serve, crowd or audit
           serve -workload trade -database jdbc:h2:mem:x | workload trade needs --server
           audit                      | trade needs --database URL
@@ -93,7 +93,7 @@ class MainTest {
           audit orders -users 5      | --users belongs to --workload trade
           audit -rate 5              | --rate belongs to --workload orders
           audit chat                 | workload chat has no database
-          serve -workload orders -rate 0 | rate must be 1..=10000, got 0
+          serve -workload orders -rate 0 | rate must be 1 to 10000, got 0
           """)
   void wrongUsageIsReported(String arguments, String message) throws Exception {
     String line = onlyError(arguments.trim().split(" +", -1));

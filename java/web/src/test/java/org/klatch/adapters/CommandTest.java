@@ -74,7 +74,7 @@ class CommandTest {
           --workload web --server jetty --threads green | threads must be platform or virtual, got green
           --workload web --server jetty --model threads | --model does not go with --server
           --workload web --server jetty --sendq 5000 | --sendq does not go with --server
-          --workload web --server jetty --pool 0 | pool must be 1..=100000, got 0
+          --workload web --server jetty --pool 0 | pool must be 1 to 100000, got 0
           --workload web --server helidon | helidon has no HTTP/1.0, which workload web needs
           --workload trade --server helidon --database jdbc:h2:mem:x --load | helidon has no platform threads; see --threads
           --workload rr --server jetty | --server belongs to --workload web

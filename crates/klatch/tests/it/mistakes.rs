@@ -1,0 +1,185 @@
+//! The table of mistakes: what a person types, and the answer, which names what was wrong and what to type. All end with status 2, at once,
+//! and without a trace of the program's inside.
+
+use std::path::Path;
+
+use klatch_testing::{Need, needs};
+
+use crate::support::{Finished, klatch};
+
+/// A command line without the name of the program, and a part of the answer.
+const TABLE: [(&str, &str); 74] = [
+    // Names.
+    ("run --platform java-thread", "klatch: no platform is named java-thread; did you mean java-threads?"),
+    ("run --platform fax", "klatch: no platform is named fax; klatch platforms lists all "),
+    (
+        "run --platform native-epoll@17",
+        "native-epoll is not a Java platform, so it has no version 17: leave out @17",
+    ),
+    ("run --platform java-threads@new", "a version of Java is a number, as in java-threads@25"),
+    ("run --workload chatt", "tip: a similar value exists: 'chat'"),
+    ("run --pacing rat", "tip: a similar value exists: 'rate'"),
+    ("run --instrument profil", "no instrument is named profil; did you mean profile?"),
+    ("run --instrument perf", "no instrument is named perf; there are usage, profile, "),
+    ("run --scheduler goodnes", "there is no scheduler goodnes; did you mean goodness?"),
+    ("run --scheduler cfs", "there is no scheduler cfs; there are fifo, goodness, "),
+    ("run --scheduler o1:yeld=2", "the scheduler o1 has no knob yeld; did you mean yield?"),
+    ("run --crowd jav", "tip: a similar value exists: 'java'"),
+    ("run --transport tsl", "transport must be one of plain, ws, tls, wss, got tsl"),
+    (
+        "study thread-2000",
+        "no study is called thread-2000, and there is no such file; did you mean threads-2000?",
+    ),
+    ("study xyz", "klatch study lists all "),
+    ("conformance native-epol", "did you mean native-epoll?"),
+    ("simulate run --scheduler goodnes", "did you mean goodness?"),
+    ("simulate run --work chatt", "did you mean chat?"),
+    ("lab exec --kernel 9.9 run", "there is no kernel 9.9 in the lab; there are "),
+    // The name before the time, which is too short for three starts.
+    (
+        "duet native-epol native-epoll --for 5s",
+        "no platform is named native-epol; did you mean native-epoll?",
+    ),
+    ("duet native-epoll:lops=2 native-epoll", "native-epoll has no knob lops; did you mean loops?"),
+    // Numbers and units.
+    ("run --rooms 0", "rooms must be 1 to 65,535, got 0"),
+    ("run --users 1", "users must be 2 to 10,000, got 1"),
+    ("run --size 20", "size must be 36 to 400, got 20"),
+    ("run --rooms many", "rooms must be a whole number, got many"),
+    ("run --trials 0", "trial count must be 1 to 1,000, got 0"),
+    ("run --trials many", "'many' for '--trials <N>': must be a whole number, 0 or more"),
+    ("run --warmup -1", "'-1' for '--warmup <N>': must be 0 to "),
+    ("run --timeout 0", "timeout must be above 0 and at most 86,400 seconds, got 0"),
+    ("run --timeout soon", "'soon' for '--timeout <SECONDS>': must be a number"),
+    ("run --pacing rate", "rate must be above 0 and at most 1,000,000 messages/s, got 0"),
+    ("duet native-epoll native-threads --for 5d", "a time is 200ms, 90s, 5m or 1h"),
+    ("duet native-epoll native-threads --for 5s", "raise --for, or lower --starts or --warmup"),
+    ("duet native-epoll native-threads --starts 0", "must be 1 to 1,000"),
+    ("duet a b --fail-if-slower two", "must be 0 to 100 %, got two"),
+    ("crowd --port 99999", "'99999' for '--port <PORT>': must be 1 to 65,535"),
+    ("lab exec --cpus 0 run", "'0' for '--cpus <N>': must be 1 to 64"),
+    ("lab exec --memory 5 run", "must be 256 to 65,536"),
+    ("plan --target irc://x:6667 --shards 0", "'0' for '--shards <N>': must be 1 to 1,000"),
+    ("serve --loops 0", "loops must be 1 to 1024, got 0"),
+    // Knobs: refused before anything starts, so that no usage of an inner program is seen.
+    ("run --platform native-epoll --knob lops=2", "native-epoll has no knob lops; did you mean loops?"),
+    ("run --platform native-epoll --knob loops=0", "klatch: knob loops must be 1 to 1,024, got 0"),
+    ("run --platform native-epoll --knob loops=abc", "klatch: knob loops must be 1 to 1,024, got abc"),
+    (
+        "run --platform native-epoll --knob transport=x",
+        "knob transport must be one of plain, tls, ws, wss, got x",
+    ),
+    // Options of something else.
+    ("run --gc zgc", "tip: gc is a knob of platforms: --knob gc=zgc"),
+    ("duet a b --gc zgc", "tip: gc is a knob of platforms: klatch duet PLATFORM:gc=zgc"),
+    ("duet a b --instrument usage", "tip: --instrument is an option of klatch run"),
+    ("duet a b --trials 4", "tip: --trials is an option of klatch run"),
+    ("floor --platform nginx", "tip: --platform is an option of klatch run and calibrate"),
+    ("simulate run --cpus 8", "tip: --machine '8 cpus'"),
+    ("run --instruments usage", "tip: here it is --instrument"),
+    (
+        "run --connections 10",
+        "connections belongs to the workload rr, not to chat: leave it out, or add --workload rr",
+    ),
+    (
+        "run --workload web --rooms 5",
+        "rooms belongs to the workload chat, not to web: leave it out, or add --workload chat",
+    ),
+    ("run --window 3", "window belongs to pacing rounds: add --pacing rounds"),
+    (
+        "run --platform nginx",
+        "nginx does not carry the workload chat; it carries rr, web: add --workload rr or web",
+    ),
+    ("run --target irc://127.0.0.1:1 --platform redis", "cannot be used with '--platform <PLATFORM>'"),
+    // Addresses.
+    (
+        "run --target http://127.0.0.1:1",
+        "it carries rr, web, trade, orders: add --workload rr, web, trade or orders",
+    ),
+    ("run --target 127.0.0.1:6667", "did you mean irc://127.0.0.1:6667?"),
+    ("run --target irc://127.0.0.1", "irc://127.0.0.1 has no port, as in irc://127.0.0.1:6667"),
+    ("run --target irc://127.0.0.1:99999", "a port is 1 to 65,535, got 99999"),
+    ("run --target htp://127.0.0.1:80", "there is no protocol htp; did you mean http?"),
+    ("crowd --port 1", "; klatch serve starts one"),
+    // Words in the wrong place, and words that are missing.
+    ("run native-epoll", "tip: a platform is named by --platform native-epoll"),
+    ("threads-2000", "tip: klatch study threads-2000"),
+    ("lab run", "tip: klatch lab exec run"),
+    ("duet native-epoll", "tip: as in klatch duet native-epoll native-threads"),
+    ("lab exec", "tip: as in klatch lab exec run"),
+    ("compare", "tip: as in klatch compare "),
+    // Files.
+    ("report", "there is no results/latest here: name a folder, or make results with klatch run"),
+    ("report empty", "empty holds no record; name a folder that `klatch run` or `klatch study` has left"),
+    ("study unknown-key.toml", "unknown-key.toml:2:1: unknown field plattforms; did you mean platforms?"),
+    ("study unknown-setting.toml", "unknown-setting.toml:4:8: no workload has roms; did you mean rooms?"),
+    ("study unknown-instrument.toml", "unknown variant profil; did you mean profile?"),
+    ("run --out /proc/results", "cannot write results to /proc/results: "),
+];
+
+/// What nobody should see who did not write it.
+const INSIDE: [&str; 8] =
+    ["panicked", "Error {", "..=", "invalid digit", "standard error: error", "docs/", "research/", ".md"];
+
+fn write_files(folder: &Path) {
+    std::fs::create_dir(folder.join("empty")).unwrap();
+    for (name, text) in [
+        ("unknown-key.toml", "question = 'q'\nplattforms = ['native-epoll']\n"),
+        ("unknown-setting.toml", "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nroms = 3\n"),
+        (
+            "unknown-instrument.toml",
+            "question = 'q'\nplatforms = ['native-epoll']\ninstruments = ['profil']\n",
+        ),
+    ] {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+}
+
+fn check(folder: &Path, line: &str, answer: &str) -> Option<String> {
+    let ended = Finished::run(klatch().args(line.split(' ')).current_dir(folder));
+    let inside: Vec<&&str> = INSIDE.iter().filter(|word| ended.err.contains(**word)).collect();
+    let is_right = ended.status == Some(2) && ended.out.is_empty() && ended.err.contains(answer);
+    (!is_right || !inside.is_empty())
+        .then(|| format!("klatch {line}: not {answer:?}, or {inside:?}: {ended:?}"))
+}
+
+#[test]
+fn every_mistake_is_answered_with_what_to_type() {
+    let folder = tempfile::tempdir().unwrap();
+    write_files(folder.path());
+    let wrong: Vec<String> =
+        TABLE.iter().filter_map(|(line, answer)| check(folder.path(), line, answer)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_scheduler_that_this_kernel_cannot_load_is_answered_with_the_command_of_the_lab() {
+    needs!(Need::NoSchedExt);
+    let folder = tempfile::tempdir().unwrap();
+    let line = "run --platform native-epoll --scheduler o1";
+    assert_eq!(check(folder.path(), line, &format!("or run it in the lab: klatch lab exec {line}")), None);
+}
+
+#[test]
+fn knobs_of_java_are_refused_before_its_machine_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    for (line, answer) in [
+        (
+            "run --platform java-threads --knob heap=lots",
+            "knob heap must be a size such as 64m or 1g, got lots",
+        ),
+        ("run --platform java-threads --knob heap", "got on, as a knob without a value is"),
+        ("run --platform java-threads --knob gc=zcg", "knob gc must be one of g1, "),
+        ("run --platform java-threads@99", "klatch help runtimes describes how to install several"),
+    ] {
+        assert_eq!(check(folder.path(), line, answer), None);
+    }
+}
+
+#[test]
+fn what_a_message_names_is_printed() {
+    for topic in ["runtimes", "simulator", "glossary"] {
+        let printed = Finished::run(klatch().args(["help", topic]));
+        assert!(printed.status == Some(0) && printed.out.lines().count() > 10, "{printed:?}");
+    }
+}
