@@ -12,7 +12,7 @@ use klatch_runner::{Plan, PlatformPlan, Subject};
 use klatch_study::compare::calibrate;
 
 use crate::INTERRUPTED;
-use crate::duet::{DuetSchedule, duet_plan, exit_code, show_end, show_progress};
+use crate::duet::{DuetSchedule, duet_plan, exit_code, show_progress};
 use crate::output::{print, print_error, print_line};
 use crate::platforms::PlatformArgs;
 use crate::workload::{OfDuet, WorkloadArgs};
@@ -82,7 +82,7 @@ impl Calibrate {
             )),
             _ => {}
         }
-        show_end(&outcome.duet);
+        self.schedule.show_end(&outcome);
         Ok(exit_code(&outcome.duet))
     }
 

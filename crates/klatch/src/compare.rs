@@ -1,12 +1,14 @@
 //! `klatch compare`: ratios of two sets of records, as text or JSON.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use klatch_record::Estimator;
+use klatch_record::{Comparison, Estimator, Side, Unit};
+use klatch_report::{Ending, ReadError, comparison_answer, deciding_duet, read};
 use klatch_study::compare::{Terms, compare};
 
+use crate::next;
 use crate::output::{print, print_line};
 
 /// Compare two sets of records: ratios with confidence intervals
@@ -55,7 +57,8 @@ impl Compare {
             EstimateName::Median => Estimator::Median,
         };
         let terms = Terms { estimate, confidence: self.confidence / 100.0 };
-        for (number, comparison) in compare(&self.a, &self.b, terms)?.iter().enumerate() {
+        let comparisons = compare(&self.a, &self.b, terms)?;
+        for (number, comparison) in comparisons.iter().enumerate() {
             if self.json {
                 print_line(serde_json::to_string(comparison)?);
             } else {
@@ -63,6 +66,31 @@ impl Compare {
                 print(format_args!("{separator}{}", klatch_report::comparison(comparison)));
             }
         }
+        if !self.json {
+            let answer = comparison_answer(&comparisons).unwrap_or_default();
+            print(Ending { answer, next: self.next(&comparisons)?, ..Ending::default() });
+        }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The duet that decides what single starts, or a difference that is not shown, leave open; else the page of both.
+    fn next(&self, comparisons: &[Comparison]) -> anyhow::Result<Vec<String>> {
+        let shown = |one: &Comparison| {
+            let metrics = one.metrics.iter().filter(|metric| metric.metric == "cpu_us_per_message");
+            metrics.filter_map(|metric| metric.ratio).any(|ratio| ratio.shows_difference())
+        };
+        let open = comparisons.iter().find(|one| one.unit == Unit::Trial || !shown(one));
+        if let Some(Comparison { a, b, .. }) = open {
+            let last = |side: &Side| {
+                Ok::<_, ReadError>(read(Path::new(&side.path))?.runs.pop().map(|run| run.record))
+            };
+            if let (Some(a), Some(b)) = (last(a)?, last(b)?)
+                && let Some(duet) = deciding_duet(&a, &b)
+            {
+                return Ok(duet);
+            }
+        }
+        let path = |path: &Path| path.display().to_string();
+        Ok([next::words(&["klatch", "report"]), vec![path(&self.a), path(&self.b)]].concat())
     }
 }

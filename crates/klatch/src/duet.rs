@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
-use klatch_record::{Duet as DuetResult, DuetEnd, WhichSide, Workload};
-use klatch_report::{Ending, Gate};
-use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, duet};
+use klatch_record::{Duet as DuetResult, DuetEnd, Workload};
+use klatch_report::{Ending, Gate, about};
+use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, Forecast, PAIRS_MIN, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
 use crate::crowd::seconds;
@@ -22,11 +22,12 @@ use crate::version::build;
 use crate::workload::{OfDuet, WorkloadArgs};
 use crate::{BLIND, INTERRUPTED};
 
-/// Compare two servers in slices of time, to about one per cent
+/// Compare two servers in slices of time
 ///
 /// Starts both servers and a crowd for each. In each pair of slices A and B run once, in random order, while the other is paused
 /// at a moment without messages in flight. So both see nearly the same machine, and the ratio of a pair is free of most of its
-/// noise. The interval is over the starts.
+/// noise. The interval is over the starts. After the first start Klatch says which difference this machine will show in the time of
+/// --for, and how long a smaller one takes.
 ///
 /// A side is NAME[@VERSION][:KNOB=VALUE,…], FILE.toml or irc://HOST:PORT. VERSION is that of a Java, or the path of one.
 ///
@@ -39,6 +40,12 @@ pub(crate) struct Duet {
     a: DuetSideName,
     /// What to compare with it; for two crowds, the same server
     b: DuetSideName,
+    /// Name of A in texts [default: platform and knobs; of two builds of one server: base]
+    #[arg(long, value_name = "NAME", value_parser = side_name, help_heading = SIDES)]
+    name_a: Option<String>,
+    /// Name of B in texts [default: platform and knobs; of two builds of one server: change]
+    #[arg(long, value_name = "NAME", value_parser = side_name, help_heading = SIDES)]
+    name_b: Option<String>,
     /// Folder with platform files for A, in addition to those that Klatch brings
     #[arg(long, value_name = "DIR", help_heading = SIDES)]
     catalog_a: Option<PathBuf>,
@@ -81,11 +88,13 @@ pub(crate) struct Duet {
 /// How long to measure, and how.
 #[derive(Args)]
 pub(crate) struct DuetSchedule {
-    /// Time for the whole duet: 90s, 5m
-    #[arg(long = "for", default_value = "2m", value_name = "TIME", help_heading = SCHEDULE)]
-    time: Time,
-    /// End early when the interval of the server's CPU time per message is this narrow, on each side of the ratio
-    #[arg(long, value_name = "PERCENT", help_heading = SCHEDULE)]
+    /// Time for the whole duet, starts of servers and warm-ups included: 90s, 5m. Only the first start may exceed it, if servers must
+    /// be built, trained or filled with data first [default: 2m; with --within, up to 1h]
+    #[arg(long = "for", value_name = "TIME", help_heading = SCHEDULE)]
+    time: Option<Time>,
+    /// Take as long as it needs until the interval of the server's CPU time per message is this narrow, on each side of the ratio, and
+    /// end early if that is hopeless in the time of --for
+    #[arg(long, value_name = "PERCENT", value_parser = above_zero, help_heading = SCHEDULE)]
     within: Option<Percent>,
     /// Starts of both servers, which share the time; with --within, the most [default: one per 6 s, or 20 s with Java]
     #[arg(long, value_name = "N", value_parser = crate::quantity::whole::<1, 1000>, help_heading = SCHEDULE)]
@@ -108,8 +117,17 @@ const SIDES: &str = "Sides";
 const SCHEDULE: &str = "Schedule";
 const RESULT: &str = "Result";
 
-/// Pairs that each start must have time for.
-const PAIRS_MIN: u32 = 20;
+/// Time of the next duet after a hopeless one, relative to what the noise so far needs, as that is an estimate.
+const AGAIN: f64 = 1.3;
+/// A difference that matters to nobody unless a gate asks for it.
+const SMALL: f64 = 0.02;
+
+/// Time of a duet, and the longest time of one that ends when its interval is narrow.
+const USUAL: Duration = Duration::from_secs(120);
+const LONGEST: Duration = Duration::from_secs(3600);
+/// A duet that took this much longer than its time says so.
+const LATE: f64 = 1.1;
+
 impl DuetSchedule {
     /// The plan of a duet of these sides; `slice` is the default length of a slice if it is not the usual one.
     pub(crate) fn plan(
@@ -119,9 +137,11 @@ impl DuetSchedule {
         folder_name: &str,
     ) -> anyhow::Result<DuetPlan> {
         let usual = DuetPlan::usual(sides, 1, 0.95);
-        let fitting = (self.time.0.as_secs_f64() / usual.time.as_secs_f64()).round() as u32;
-        let starts = self.starts.unwrap_or(fitting.clamp(3, 100));
-        let per_start = self.time.0 / starts;
+        let time = self.time();
+        let fitting = (time.as_secs_f64() / usual.time.as_secs_f64()).round() as u32;
+        let most = if self.within.is_some() { 1000 } else { 100 };
+        let starts = self.starts.unwrap_or(fitting.clamp(3, most));
+        let per_start = time / starts;
         let warmup = self.warmup.map_or(usual.warmup, |time| time.0);
         let slice = self.slice.map_or(slice.unwrap_or(usual.slice), |time| time.0);
         let range = Duration::from_millis(10)..=Duration::from_secs(10);
@@ -137,7 +157,7 @@ impl DuetSchedule {
             needed.as_secs_f64()
         );
         Ok(DuetPlan {
-            time: self.time.0,
+            time,
             slice,
             warmup,
             starts,
@@ -146,6 +166,11 @@ impl DuetSchedule {
             folder_name: folder_name.to_owned(),
             ..usual
         })
+    }
+
+    fn time(&self) -> Duration {
+        let usual = if self.within.is_some() { LONGEST } else { USUAL };
+        self.time.map_or(usual, |time| time.0)
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -159,7 +184,10 @@ impl Duet {
             self.side(&self.a, self.catalog_a.clone(), self.crowd)?,
             self.side(&self.b, self.catalog_b.clone(), self.crowd_b.unwrap_or(self.crowd))?,
         ];
-        let plan = self.schedule.plan(sides, None, "duet")?;
+        let names = [self.name_a.clone(), self.name_b.clone()];
+        let plan = DuetPlan { names, ..self.schedule.plan(sides, None, "duet")? };
+        let asked = self.fail_if_slower.map_or(plan.asked, |limit| limit.0 / 100.0);
+        let plan = DuetPlan { asked, ..plan };
         let all = crate::interrupt::interruptible_processes()?;
         let outcome = match duet(plan, &all, show_progress(self.json)) {
             Err(_) if all.interrupted() => {
@@ -170,17 +198,17 @@ impl Duet {
             }
             outcome => outcome?,
         };
+        self.schedule.show_end(&outcome);
         self.show(&outcome)?;
-        show_end(&outcome.duet);
         Ok(match (&outcome.duet.end, self.fail_if_slower) {
-            (DuetEnd::Complete, Some(limit)) => self.judge(&outcome.duet, limit),
+            (DuetEnd::Complete | DuetEnd::Hopeless { .. }, Some(limit)) => self.judge(&outcome.duet, limit),
             _ => exit_code(&outcome.duet),
         })
     }
 
     /// Prints what the gate found, last, and returns the exit status.
     fn judge(&self, duet: &DuetResult, limit: Percent) -> ExitCode {
-        let (gate, line) = klatch_report::gate(&duet.metrics, limit.0 / 100.0);
+        let (gate, line) = klatch_report::gate(duet, limit.0 / 100.0);
         print_error(line);
         match gate {
             Gate::Passed => ExitCode::SUCCESS,
@@ -200,10 +228,30 @@ impl Duet {
             print(Ending {
                 answer: saved.answer,
                 places: vec![("results", outcome.folder.clone()), ("report", saved.path)],
-                next: next::open(&self.out),
+                next: self.next(&outcome.duet),
             });
         }
         Ok(())
+    }
+
+    /// The report, or a longer duet if this one shows no difference and could not have shown one that matters.
+    fn next(&self, duet: &DuetResult) -> Vec<String> {
+        if let DuetEnd::Hopeless { needed_s } = duet.end {
+            let minutes = (needed_s * AGAIN / 60.0).ceil();
+            return next::again(&[("--for", &format!("{minutes:.0}m"))]);
+        }
+        let asked = self.fail_if_slower.map_or(SMALL, |limit| limit.0 / 100.0);
+        let cpu = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message");
+        let ratio = cpu.and_then(|metric| metric.ratio);
+        let open = ratio.filter(|ratio| !ratio.shows_difference() && ratio.smallest_difference > asked);
+        let factor = open.map_or(1.0, |ratio| (ratio.smallest_difference / asked).powi(2));
+        let minutes = (self.schedule.time().as_secs_f64() * factor / 60.0).ceil();
+        match open {
+            Some(_) if minutes <= LONGEST.as_secs_f64() / 60.0 => {
+                next::again(&[("--for", &format!("{minutes:.0}m"))])
+            }
+            _ => next::open(&self.out),
+        }
     }
 
     fn side(&self, name: &DuetSideName, catalog: Option<PathBuf>, crowd: CrowdName) -> anyhow::Result<Plan> {
@@ -226,26 +274,61 @@ impl Duet {
     }
 }
 
-/// Prints how the duet ended, if it was not as planned.
-pub(crate) fn show_end(duet: &DuetResult) {
+/// The name of a side.
+///
+/// # Errors
+/// It is empty, or too long for a table.
+fn side_name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    match name.chars().count() {
+        1..=40 => Ok(name.to_owned()),
+        _ => Err(format!("a name has 1 to 40 characters, got {text:?}")),
+    }
+}
+
+impl DuetSchedule {
+    /// Prints how the duet ended, if it was not as planned.
+    pub(crate) fn show_end(&self, outcome: &DuetOutcome) {
+        let (asked, took) = (self.time().as_secs_f64(), outcome.took.as_secs_f64());
+        if took > asked * LATE {
+            print_error(format_args!(
+                "klatch: took {took:.0} s instead of {asked:.0} s, as the first start alone needs so long; later starts fit into --for"
+            ));
+        }
+        show_end(&outcome.duet, self.within, self.time());
+    }
+}
+
+fn show_end(duet: &DuetResult, within: Option<Percent>, time: Duration) {
     match &duet.end {
         DuetEnd::Complete => {}
+        DuetEnd::Hopeless { needed_s } => {
+            let within = within.map_or(0.0, |within| within.0);
+            print_error(format_args!(
+                "klatch: hopeless: at this noise ±{within} % takes {}, and there is {}; ended after {} starts; ask for more, raise --for, or \
+                 use a quieter machine",
+                about(*needed_s),
+                about(time.as_secs_f64()).trim_start_matches("about "),
+                duet.starts.len()
+            ));
+        }
         DuetEnd::Interrupted => {
             print_error("klatch: interrupted; servers and crowds are stopped, finished starts count");
         }
         DuetEnd::Failed { side, reasons } => {
-            let described = match side {
-                WhichSide::A => &duet.a,
-                WhichSide::B => &duet.b,
+            let side = duet.side(*side);
+            let platform = match side.platform.split(" (").next() {
+                Some(platform) if side.name.starts_with(platform) => String::new(),
+                _ => format!(" ({})", side.platform),
             };
-            print_error(format_args!("klatch: side {} ({}): {reasons}", side.letter(), described.platform));
+            print_error(format_args!("klatch: {}{platform}: {reasons}", side.name));
         }
     }
 }
 
 pub(crate) fn exit_code(duet: &DuetResult) -> ExitCode {
     match duet.end {
-        DuetEnd::Complete => ExitCode::SUCCESS,
+        DuetEnd::Complete | DuetEnd::Hopeless { .. } => ExitCode::SUCCESS,
         DuetEnd::Interrupted => ExitCode::from(INTERRUPTED),
         DuetEnd::Failed { .. } => ExitCode::from(crate::COULD_NOT_RUN),
     }
@@ -257,13 +340,57 @@ pub(crate) fn duet_plan(subject: Subject, workload: Workload, out: &Path, seed: 
     Plan { workload, seed, timeout, ..Plan::new(subject, out.to_owned(), build()) }
 }
 
+/// A share above 0.
+///
+/// # Errors
+/// It is 0, or no percentage.
+fn above_zero(text: &str) -> Result<Percent, String> {
+    let percent: Percent = text.parse()?;
+    if percent.0 > 0.0 { Ok(percent) } else { Err(format!("must be above 0 and up to 100 %, got {text}")) }
+}
+
+/// A forecast in words.
+fn described(forecast: &Forecast) -> String {
+    let asked = forecast.asked * 100.0;
+    let takes = match forecast.needed {
+        Some(time) => format!("takes {}", about(time.as_secs_f64())),
+        None => "is out of reach".to_owned(),
+    };
+    if forecast.is_width {
+        return format!("at this noise ±{asked} % {takes}");
+    }
+    let shows = forecast.shows * 100.0;
+    let shows = if shows < 10.0 { format!("{shows:.1}") } else { format!("{shows:.0}") };
+    format!("at this noise a difference of {asked} % {takes}; this duet will show {shows} %")
+}
+
 /// Prints how far the duet is after its first pair, and then once in ten seconds.
 pub(crate) fn show_progress(quiet: bool) -> impl FnMut(DuetProgress) {
     let mut next = Duration::ZERO;
-    move |DuetProgress { start, pairs, elapsed }| {
-        if elapsed >= next && !quiet {
+    move |DuetProgress { start, pairs, elapsed, forecast }| {
+        if let Some(forecast) = forecast.filter(|_| !quiet) {
+            print_error(format_args!("{:.0} s: {}", elapsed.as_secs_f64(), described(&forecast)));
+        } else if elapsed >= next && !quiet {
             next = elapsed + Duration::from_secs(10);
             print_error(format_args!("{:.0} s: start {start}, {pairs} pairs", elapsed.as_secs_f64()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forecast_says_what_this_duet_shows_and_what_a_smaller_difference_takes() {
+        let forecast =
+            Forecast { asked: 0.02, is_width: false, needed: Some(Duration::from_secs(700)), shows: 0.09 };
+        assert_eq!(
+            described(&forecast),
+            "at this noise a difference of 2 % takes about 12 min; this duet will show 9.0 %"
+        );
+        let width = Forecast { asked: 0.005, is_width: true, needed: None, shows: 0.2 };
+        assert_eq!(described(&width), "at this noise ±0.5 % is out of reach");
+        assert!(above_zero("0").is_err() && above_zero("0.5%").is_ok());
     }
 }

@@ -110,7 +110,7 @@ mod tests {
                     "churn", "start",
                 ],
             ),
-            ("Measurement", &["seed", "instrument", "warmup", "trials", "out", "json", "web"]),
+            ("Measurement", &["seed", "instrument", "warmup", "trials", "starts", "out", "json", "web"]),
             ("Machine", &["scheduler", "sysctl", "allow-sysctl"]),
             (
                 "Several processes and machines",

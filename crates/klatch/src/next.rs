@@ -57,10 +57,19 @@ pub(crate) fn after_runs(report: &Report, records: &[Record], out: &Path) -> Vec
     let wide = decides.into_iter().find_map(estimate).is_some_and(is_wide);
     let trials =
         records.first().and_then(|record| record.options.as_ref()).map_or(0, |options| options.trials);
+    let is_study = report.cells.first().is_some_and(|cell| cell.trials >= 2) && has_platform(records);
     match wide && trials < 20 {
+        // Trials of one start share whatever happened when it started.
+        true if is_study => again(&[("--starts", "5")]),
         true => again(&[("--trials", &(trials * 2).max(5).to_string())]),
         false => open(out),
     }
+}
+
+/// Whether Klatch started the server, on this machine, so that it can start it again and again.
+fn has_platform(records: &[Record]) -> bool {
+    let options = records.first().and_then(|record| record.options.as_ref());
+    options.is_some_and(|options| options.target.is_none() && options.remote.is_none())
 }
 
 fn is_wide(estimate: &Estimate) -> bool {

@@ -68,7 +68,7 @@ impl Open {
                     Ok(Some(render(&report_side_by_side(&a, &b)?, Format::Html)?))
                 }
                 _ => {
-                    let problem = Some("Select one result as A and another as B.");
+                    let problem = Some("Select one result as base and another as change.");
                     self.index(known, &IndexFilter::default(), problem).map(Some)
                 }
             },

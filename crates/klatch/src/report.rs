@@ -182,7 +182,7 @@ pub(crate) fn report_side_by_side(a: &Path, b: &Path) -> anyhow::Result<klatch_r
         Ok(comparisons) => Ok(report_of_two(&side_a, &side_b, &comparisons)),
         Err(error) => {
             let mut report = report_of_two(&side_a, &side_b, &[]);
-            report.answer = format!("A and B cannot be compared: {}", error_chain(&error));
+            report.answer = format!("They cannot be compared: {}", error_chain(&error));
             Ok(report)
         }
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB};
+use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB, resolve};
 use klatch_record::{
     Authorities, InstrumentName, Record, Role, RunOptions, Status, Subprotocol, Transport, WorkloadKind,
 };
@@ -15,6 +15,7 @@ use klatch_runner::{
     execute, guard_series, make_classic,
 };
 use klatch_schedulers::SchedulerSpec;
+use klatch_study::SmallStudy;
 
 use crate::INTERRUPTED;
 use crate::UNKNOWN;
@@ -23,6 +24,7 @@ use crate::next;
 use crate::output::{print, print_error, print_line};
 use crate::platforms::{PlatformArgs, SERVER};
 use crate::spread::SpreadArgs;
+use crate::study::{Shown, Study};
 use crate::version::build;
 use crate::web_view::{WebArgs, WebView};
 use crate::workload::{OfRun, WorkloadArgs, show_only};
@@ -31,11 +33,13 @@ use crate::workload::{OfRun, WorkloadArgs, show_only};
 ///
 /// Starts the server, connects the crowd, checks every message, prints the score and stops the server.
 ///
+/// With --starts or several platforms it is a study, in random order, with the exit status of `klatch study`.
+///
 /// Exit status: 0 valid, 1 invalid, 2 could not run, 3 unknown (no fault, but the score may not be the server's).
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Run {
-    /// Platform to measure, by name or NAME@JAVA-VERSION; `klatch platforms` lists all
+    /// Platform to measure, by name or NAME@JAVA-VERSION; `klatch platforms` lists all; several, as in redis,nats, are a study
     /// [default: java-threads with Java 17 or newer, else native-epoll]
     #[arg(long, conflicts_with = "target", verbatim_doc_comment, help_heading = SERVER)]
     platform: Option<String>,
@@ -86,6 +90,10 @@ pub(crate) struct Run {
     /// Measured trials, after the warm-up runs
     #[arg(long, default_value_t = RunOptions::default().trials, value_name = "N", help_heading = MEASUREMENT)]
     trials: u32,
+    /// Starts of the server, each with its warm-up runs and trials, as a study; more than one shows how starts differ
+    /// [default: 1, or 3 of each of several platforms]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), verbatim_doc_comment, help_heading = MEASUREMENT)]
+    starts: Option<u32>,
     /// Folder for the records
     #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder, help_heading = MEASUREMENT)]
     out: PathBuf,
@@ -166,6 +174,9 @@ impl FromArgMatches for RunOfWorkload {
 }
 
 /// Help headings of the options of this command alone.
+/// Starts of each of several platforms by default.
+const STARTS: u32 = 3;
+
 const CROWD: &str = "Crowd";
 const MEASUREMENT: &str = "Measurement";
 const MACHINE: &str = "Machine";
@@ -193,6 +204,9 @@ impl CrowdName {
 
 impl Run {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        if let Some(starts) = self.starts_of_study() {
+            return self.study(starts);
+        }
         let json = self.json;
         let (web, title, classic) = (self.web, self.title(), self.classic);
         let plan = self.plan()?;
@@ -223,6 +237,77 @@ impl Run {
             (false, true) => ExitCode::from(UNKNOWN),
             (false, false) => ExitCode::SUCCESS,
         })
+    }
+
+    /// Starts of each platform, if this is a study: more than one start, or several platforms.
+    fn starts_of_study(&self) -> Option<u32> {
+        let several = self.platform.as_ref().is_some_and(|names| names.contains(','));
+        let starts = self.starts.unwrap_or(if several { STARTS } else { 1 });
+        (several || starts > 1).then_some(starts)
+    }
+
+    /// Measures several starts or platforms as a study.
+    fn study(self, starts: u32) -> anyhow::Result<ExitCode> {
+        let usual = RunOptions::default();
+        let others = [
+            ("--target", self.target.is_some()),
+            ("--hosts or --host-address", !self.spread.is_local()),
+            ("--subprotocol", self.subprotocol.is_some()),
+            ("--ready-timeout", self.ready_timeout != usual.ready_timeout_s),
+            ("--timeout", self.timeout != usual.timeout_s),
+            ("--connect-timeout", self.connect_timeout != usual.connect_timeout_s),
+        ];
+        if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
+            anyhow::bail!(
+                "several starts or platforms are a study, which has no {option}; run one start of one platform"
+            );
+        }
+        anyhow::ensure!(
+            (2..=1000).contains(&self.trials),
+            "with several starts or platforms, the trial count must be 2..=1000, got {}",
+            self.trials
+        );
+        let pair = |setting: &Setting| (setting.name.clone(), setting.value.clone());
+        let number = |name: &str, value: u32| (name.to_owned(), value.to_string());
+        let mut workload = self.workload.table();
+        let (mut server, mut crowd): (Vec<_>, Vec<_>) =
+            (self.knobs.iter().map(pair).collect(), self.crowd_knobs.iter().map(pair).collect());
+        server.extend(self.transport.map(transport_setting).iter().map(pair));
+        if self.spread.servers()? > 1 {
+            server.push(number("processes", self.spread.servers()?));
+        }
+        match self.classic {
+            true => workload.push(("preset".to_owned(), "classic".to_owned())),
+            false => crowd.push(("kind".to_owned(), self.crowd.kind().name().to_owned())),
+        }
+        let (shards, loops) = (self.spread.shards()?, self.crowd_loops as u32);
+        let changed = [("shards", shards, usual.shards), ("loops", loops, usual.crowd_loops)];
+        crowd.extend(
+            changed
+                .into_iter()
+                .filter(|(_, value, usual)| value != usual)
+                .map(|(name, value, _)| number(name, value)),
+        );
+        let names = match &self.platform {
+            Some(names) => names.clone(),
+            None => resolve(&self.platforms.request(), &self.workload.workload()?)?.name,
+        };
+        let names: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let file = SmallStudy {
+            name: names.join("-"),
+            platforms: names.into_iter().map(str::to_owned).collect(),
+            workload,
+            server,
+            crowd,
+            sysctls: self.sysctls.iter().map(pair).collect(),
+            scheduler: self.scheduler.as_ref().map(ToString::to_string),
+            instruments: self.instruments,
+            warmups: self.warmup,
+            trials: self.trials,
+            starts,
+        };
+        let shown = Shown { out: self.out, json: self.json, web: self.web };
+        Study::of_options(self.platforms, self.allow_sysctl, self.seed, shown).measure(&file.file())
     }
 
     /// What is measured, before it is known in full.

@@ -10,8 +10,8 @@ use klatch_runner::samples::record_of;
 use super::*;
 use crate::command_line;
 
-/// Options that do not affect what is measured.
-const NOT_MEASURED: [&str; 3] = ["json", "out", "web"];
+/// Options that do not affect what is measured, and `--starts`, as a study repeats itself.
+const NOT_MEASURED: [&str; 4] = ["json", "out", "starts", "web"];
 
 /// Cases of options with values that are not the defaults, after `klatch run`. `JAVA` is a program that reports Java 17, and `DIR` a
 /// folder with a catalog.

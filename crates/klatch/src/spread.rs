@@ -36,6 +36,11 @@ pub(crate) struct SpreadArgs {
 }
 
 impl SpreadArgs {
+    /// Whether server and crowd run on this machine, over loopback.
+    pub(crate) fn is_local(&self) -> bool {
+        self.hosts.is_empty() && self.reach.is_none() && self.host_address == Ipv4Addr::LOCALHOST
+    }
+
     pub(crate) fn shards(&self) -> anyhow::Result<u32> {
         within("shard count", self.shards, 256)
     }

@@ -15,6 +15,9 @@ const ORDER: usize = 1000;
 /// The option that selects the kind.
 const KIND: &str = "workload";
 
+/// The key of the kind in study files.
+const KIND_KEY: &str = "kind";
+
 /// Which settings a command offers.
 pub(crate) trait Offer {
     fn offers(scope: Scope) -> bool;
@@ -56,6 +59,12 @@ pub(crate) struct WorkloadArgs<O> {
 }
 
 impl<O: Offer> WorkloadArgs<O> {
+    /// The kind and the settings that were given, as a study file has them.
+    pub(crate) fn table(&self) -> Vec<(String, String)> {
+        let given = self.given.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
+        std::iter::once((KIND_KEY.to_owned(), self.kind.name().to_owned())).chain(given).collect()
+    }
+
     /// The workload.
     ///
     /// # Errors

@@ -33,6 +33,8 @@ pub struct Comparison {
 /// One of the two.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
+    /// Its name in texts. The other side has another one.
+    pub name: String,
     /// Where its records are.
     pub path: String,
     /// The platform, and what is set about it.

@@ -43,6 +43,8 @@ pub struct Duet {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DuetSide {
+    /// Its name in texts: platform and knobs, or what else tells the two sides apart. The other side has another one.
+    pub name: String,
     /// Platform with its knobs, as text.
     pub platform: String,
     /// Kind of the crowd with its knobs.
@@ -56,6 +58,11 @@ pub struct DuetSide {
 pub enum DuetEnd {
     /// All planned starts were made, or the interval was narrow enough.
     Complete,
+    /// The interval cannot be as narrow as was asked for in the time that the duet had, so it ended early.
+    Hopeless {
+        /// How long it would have taken at this noise, s.
+        needed_s: f64,
+    },
     /// The user interrupted it; the starts until then are complete.
     Interrupted,
     /// A run was not valid.
@@ -81,12 +88,14 @@ pub enum WhichSide {
 impl WhichSide {
     /// Both, in the order of plans and folders.
     pub const BOTH: [WhichSide; 2] = [WhichSide::A, WhichSide::B];
+}
 
-    /// Its letter in texts.
-    pub fn letter(self) -> char {
-        match self {
-            WhichSide::A => 'A',
-            WhichSide::B => 'B',
+impl Duet {
+    /// One of the sides.
+    pub fn side(&self, which: WhichSide) -> &DuetSide {
+        match which {
+            WhichSide::A => &self.a,
+            WhichSide::B => &self.b,
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Comparisons as text for a terminal, and conclusions in words.
+//! Comparisons as text for a terminal.
 
 use std::fmt::Write;
 
 use klatch_record::{Comparison, Estimator, MetricComparison, RatioEstimate, Side, Unit};
 use klatch_stats::median;
 
+use crate::difference::{distinct, short};
 use crate::number::{grouped, three_digits, time};
 use crate::strokes::strip;
 
@@ -27,18 +28,72 @@ pub fn comparison(comparison: &Comparison) -> String {
     if let Some(cell) = &comparison.cell {
         let _ = writeln!(text, "cell {cell}");
     }
-    for (name, side) in [("A", &comparison.a), ("B", &comparison.b)] {
-        let _ = writeln!(text, "{name}  {}", describe_side(side));
+    let sides = [&comparison.a, &comparison.b];
+    let width = sides.map(|side| side.name.chars().count()).into_iter().max().unwrap_or(0);
+    for side in sides {
+        let _ = writeln!(text, "{:<width$}  {}", side.name, describe_side(side));
     }
-    let _ = writeln!(text, "   {}\n", method(comparison));
-    let _ = writeln!(text, "{:<18}{:>14}{:>14}", "median", "A", "B");
+    let _ = writeln!(text, "\n{}\n", method(comparison));
+    let columns = Columns::of(sides.map(|side| side.name.as_str()));
+    let _ = writeln!(text, "{}", columns.head("median"));
     for metric in &comparison.metrics {
-        let _ = writeln!(text, "{}", row(metric, comparison.confidence, reach(comparison)));
+        let (name, show) = named(metric);
+        let middle = |values: &[f64]| median(values).map_or_else(|_| "–".to_owned(), show);
+        let (values, result) =
+            ([middle(&metric.a), middle(&metric.b)], row_conclusion(metric, comparison.confidence));
+        let _ = writeln!(
+            text,
+            "{}",
+            columns.row(name, values, metric.ratio.as_ref(), reach(comparison), &result)
+        );
     }
     for caveat in &comparison.caveats {
         let _ = writeln!(text, "note: {caveat}");
     }
     text
+}
+
+/// The table of two sides: a metric, a value of each, a strip, and the conclusion.
+pub(crate) struct Columns<'a> {
+    names: [&'a str; 2],
+    widths: [usize; 2],
+}
+
+impl<'a> Columns<'a> {
+    /// Columns for the sides of these names.
+    pub(crate) fn of(names: [&'a str; 2]) -> Columns<'a> {
+        let names = distinct(names);
+        Columns { names, widths: names.map(|name| (name.chars().count() + 2).max(14)) }
+    }
+
+    /// The head; `center` is what the values are.
+    pub(crate) fn head(&self, center: &str) -> String {
+        let ([a, b], [a_width, b_width]) = (self.names, self.widths);
+        format!("{center:<18}{a:>a_width$}{b:>b_width$}")
+    }
+
+    /// A line.
+    pub(crate) fn row(
+        &self,
+        name: &str,
+        [a, b]: [String; 2],
+        ratio: Option<&RatioEstimate>,
+        reach: f64,
+        conclusion: &str,
+    ) -> String {
+        let [a_width, b_width] = self.widths;
+        let strip =
+            ratio.map_or_else(String::new, |ratio| strip(ratio.estimate, ratio.low, ratio.high, reach));
+        format!("{name:<18}{a:>a_width$}{b:>b_width$}  {strip:<17}  {conclusion}")
+    }
+}
+
+/// What a metric shows, for a row of a table.
+pub(crate) fn row_conclusion(metric: &MetricComparison, confidence: f64) -> String {
+    match (&metric.ratio, &metric.absent) {
+        (Some(ratio), _) => short(&metric.metric, ratio, confidence),
+        (None, cause) => format!("not compared: {}", cause.as_deref().unwrap_or("not observed")),
+    }
 }
 
 /// The method of a comparison in words: estimator, unit and pairing.
@@ -88,63 +143,4 @@ fn reach(comparison: &Comparison) -> f64 {
     let ends =
         comparison.metrics.iter().filter_map(|metric| metric.ratio).flat_map(|ratio| [ratio.low, ratio.high]);
     ends.map(|end| end.ln().abs().exp()).fold(1.1, f64::max).min(2.0)
-}
-
-fn row(metric: &MetricComparison, confidence: f64, reach: f64) -> String {
-    let (name, show) = named(metric);
-    let middle = |values: &[f64]| median(values).map_or_else(|_| "–".to_owned(), show);
-    let sentence = match (&metric.ratio, &metric.absent) {
-        (Some(ratio), _) => sentence(ratio, confidence),
-        (None, Some(why)) => format!("not compared: {why}"),
-        (None, None) => "not compared".to_owned(),
-    };
-    let strip =
-        metric.ratio.map_or_else(String::new, |ratio| strip(ratio.estimate, ratio.low, ratio.high, reach));
-    format!("{name:<18}{:>14}{:>14}  {strip:<17}  {sentence}", middle(&metric.a), middle(&metric.b))
-}
-
-/// The conclusion that a ratio allows, in words.
-pub(crate) fn sentence(ratio: &RatioEstimate, confidence: f64) -> String {
-    if ratio.shows_difference() {
-        // Enough digits to distinguish the ends of the interval.
-        let digits = (2 - (ratio.high - ratio.low).log10().ceil() as i32).clamp(2, 6) as usize;
-        let percent = (confidence * 1e4).round() / 1e2;
-        return format!(
-            "B is {:.digits$} × A, {percent} % interval {:.digits$}–{:.digits$}",
-            ratio.estimate, ratio.low, ratio.high
-        );
-    }
-    format!(
-        "no difference can be shown; this data would show one of {} or more",
-        percent(ratio.smallest_difference)
-    )
-}
-
-/// Formats a share as a percentage with two digits.
-pub(crate) fn percent(part: f64) -> String {
-    let percent = part * 100.0;
-    if percent < 10.0 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RATIO: RatioEstimate =
-        RatioEstimate { estimate: 1.324, low: 1.271, high: 1.379, smallest_difference: 0.06 };
-
-    #[test]
-    fn a_difference_is_a_ratio_with_its_interval() {
-        assert_eq!(sentence(&RATIO, 0.95), "B is 1.32 × A, 95 % interval 1.27–1.38");
-        let narrow = RatioEstimate { estimate: 1.0041, low: 1.0032, high: 1.0050, ..RATIO };
-        assert_eq!(sentence(&narrow, 0.999), "B is 1.0041 × A, 99.9 % interval 1.0032–1.0050");
-    }
-
-    #[test]
-    fn an_insignificant_ratio_names_the_resolvable_difference() {
-        let none = RatioEstimate { estimate: 1.01, low: 0.98, high: 1.04, smallest_difference: 0.041 };
-        let expected = "no difference can be shown; this data would show one of 4.1 % or more";
-        assert_eq!(sentence(&none, 0.95), expected);
-        assert_eq!((percent(0.004), percent(0.256)), ("0.4 %".to_owned(), "26 %".to_owned()));
-    }
 }

@@ -2,21 +2,21 @@
 
 use std::fmt::Write;
 
-use klatch_record::{Duet, DuetMetric, DuetStart, PairResult};
+use klatch_record::{Duet, DuetMetric, DuetSide, DuetStart, PairResult};
 
-use crate::comparison::{format_of, percent, sentence};
-use crate::strokes::strip;
+use crate::comparison::{Columns, format_of};
+use crate::difference::{Sides, percent, short};
 
 /// A duet as text: the sides, how they were compared, a line for each metric, and what the interval contains.
 pub fn duet(duet: &Duet) -> String {
-    let mut text = String::new();
-    for (name, side) in [("A", &duet.a), ("B", &duet.b)] {
-        let _ = writeln!(text, "{name}  {}, crowd {}", side.platform, side.crowd);
-    }
-    let _ = writeln!(text, "   {}\n", method(duet));
-    let _ = writeln!(text, "{:<18}{:>14}{:>14}", "mean", "A", "B");
+    let mut text = format!("{}\n{}\n\n", title(duet), method(duet));
+    let columns = Columns::of([&duet.a.name, &duet.b.name]);
+    let _ = writeln!(text, "{}", columns.head("mean"));
     for metric in &duet.metrics {
-        let _ = writeln!(text, "{}", row(metric, duet.confidence, reach(duet)));
+        let (name, show) = format_of(&metric.metric);
+        let mean = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show);
+        let (values, result) = ([mean(metric.a), mean(metric.b)], conclusion(metric, duet.confidence));
+        let _ = writeln!(text, "{}", columns.row(name, values, metric.ratio.as_ref(), reach(duet), &result));
     }
     let _ = writeln!(text, "\n{}", scatter(duet));
     for note in notes(duet) {
@@ -25,10 +25,31 @@ pub fn duet(duet: &Duet) -> String {
     text
 }
 
+/// Both sides, and what they have in common.
+pub(crate) fn title(duet: &Duet) -> String {
+    let (a, b) = (&duet.a, &duet.b);
+    let both = format!("{} against {}", b.name, a.name);
+    let platform = if a.platform == b.platform { format!("{}: ", a.platform) } else { String::new() };
+    // A name has the platform, unless somebody gave it.
+    let own = |side: &DuetSide| side.name.contains(side.platform.split(" (").next().unwrap_or_default());
+    let details = match (a.platform == b.platform, own(a) && own(b)) {
+        (false, false) => format!(" ({} against {})", b.platform, a.platform),
+        _ => String::new(),
+    };
+    let platform = if own(a) && own(b) { String::new() } else { platform };
+    let crowd = if a.crowd == b.crowd { format!(", crowd {}", a.crowd) } else { String::new() };
+    format!("{platform}{both}{details}{crowd}")
+}
+
+/// The names of the sides, and the unit of their work, for sentences.
+pub(crate) fn sides(duet: &Duet) -> Sides<'_> {
+    Sides { a: &duet.a.name, b: &duet.b.name, unit: duet.workload.kind().operation_name() }
+}
+
 /// One cell of a study of duets, compared with its reference: a line for each metric.
 pub(crate) fn pair(pair: &PairResult) -> String {
     let starts = counted(pair.starts as usize, "start");
-    let mut text = format!("{} (B) against {} (A), {starts}\n", pair.b, pair.a);
+    let mut text = format!("{} against {}, {starts}\n", pair.b, pair.a);
     for metric in &pair.metrics {
         let _ =
             writeln!(text, "  {:<18}{}", format_of(&metric.metric).0, conclusion(metric, pair.confidence));
@@ -36,10 +57,10 @@ pub(crate) fn pair(pair: &PairResult) -> String {
     text
 }
 
-/// What a metric shows, in words.
+/// What a metric shows, for a row of a table.
 pub(crate) fn conclusion(metric: &DuetMetric, confidence: f64) -> String {
     match (&metric.ratio, &metric.absent) {
-        (Some(ratio), _) => sentence(ratio, confidence),
+        (Some(ratio), _) => short(&metric.metric, ratio, confidence),
         (None, cause) => format!("not compared: {}", cause.as_deref().unwrap_or("not observed")),
     }
 }
@@ -47,7 +68,7 @@ pub(crate) fn conclusion(metric: &DuetMetric, confidence: f64) -> String {
 /// A duet of a platform with itself: for each metric, the smallest difference that this machine shows in this time.
 pub fn calibration(duet: &Duet) -> String {
     let mut text = format!("{} against itself: {}\n\n", duet.a.platform, method(duet));
-    let _ = writeln!(text, "{:<18}{:>14}  {:<29}shows a difference of", "", "mean", "A/A, 95 % interval");
+    let _ = writeln!(text, "{:<18}{:>14}  {:<29}shows a difference of", "", "mean", "ratio, 95 % interval");
     for metric in &duet.metrics {
         let (name, show) = format_of(&metric.metric);
         let mean = metric.a.map_or_else(|| "–".to_owned(), show);
@@ -86,15 +107,6 @@ fn reach(duet: &Duet) -> f64 {
     let ends =
         duet.metrics.iter().filter_map(|metric| metric.ratio).flat_map(|ratio| [ratio.low, ratio.high]);
     ends.map(|end| end.ln().abs().exp()).fold(1.02, f64::max).min(2.0)
-}
-
-fn row(metric: &DuetMetric, confidence: f64, reach: f64) -> String {
-    let (name, show) = format_of(&metric.metric);
-    let mean = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show);
-    let result = conclusion(metric, confidence);
-    let strip =
-        metric.ratio.map_or_else(String::new, |ratio| strip(ratio.estimate, ratio.low, ratio.high, reach));
-    format!("{name:<18}{:>14}{:>14}  {strip:<17}  {result}", mean(metric.a), mean(metric.b))
 }
 
 /// How much of the uncertainty is within starts, and how much between them.

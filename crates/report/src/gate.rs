@@ -1,8 +1,8 @@
 //! The gate of a duet: whether B is shown to be slower by more than a limit, and whether the data could show it at all.
 
-use klatch_record::DuetMetric;
+use klatch_record::{Duet, DuetMetric};
 
-use crate::comparison::percent;
+use crate::difference::percent;
 
 /// The metrics that decide, what a slower B has more or less of, and whether that is more.
 const METRICS: [(&str, &str, bool); 2] =
@@ -48,7 +48,11 @@ impl Slowdown {
 
 /// Judges the metrics of a duet by `limit`, 0.02 for 2 %, and says why in a line. The throughput closes the gate too, but only the CPU time of the server
 /// must be able to show the limit, unless it was not compared: on a shared machine the throughput varies more.
-pub fn gate(metrics: &[DuetMetric], limit: f64) -> (Gate, String) {
+pub fn gate(duet: &Duet, limit: f64) -> (Gate, String) {
+    judge(&duet.metrics, [&duet.a.name, &duet.b.name], limit)
+}
+
+fn judge(metrics: &[DuetMetric], [a, b]: [&str; 2], limit: f64) -> (Gate, String) {
     let asked = percent(limit);
     let slowdowns: Vec<Slowdown> =
         METRICS.into_iter().filter_map(|metric| Slowdown::of(metrics, metric)).collect();
@@ -56,7 +60,9 @@ pub fn gate(metrics: &[DuetMetric], limit: f64) -> (Gate, String) {
         let (title, least) = (beyond.title, percent(beyond.low - 1.0));
         return (
             Gate::Closed,
-            format!("gate: closed: B is slower by at least {least} by {title}; the limit is {asked}"),
+            format!(
+                "gate: closed: {b} is slower than {a} by at least {least} by {title}; the limit is {asked}"
+            ),
         );
     }
     let Some(first) = slowdowns.first() else {
@@ -71,7 +77,7 @@ pub fn gate(metrics: &[DuetMetric], limit: f64) -> (Gate, String) {
         (
             Gate::Passed,
             format!(
-                "gate: passed: B is not shown to be slower by more than {asked}; this data would show {could}"
+                "gate: passed: {b} is not shown to be slower than {a} by more than {asked}; this data would show {could}"
             ),
         )
     } else {
@@ -128,10 +134,12 @@ mod tests {
             (None, None, Gate::NotCompared),
         ];
         for (cpu, throughput, expected) in cases {
-            let (found, line) = gate(&metrics(cpu, throughput), 0.02);
+            let (found, line) = judge(&metrics(cpu, throughput), ["base", "change"], 0.02);
             assert_eq!(found, expected, "{cpu:?} {throughput:?}: {line}");
         }
-        let (_, line) = gate(&metrics(Some((0.8, 1.25, 0.4)), fine), 0.02);
+        let (_, line) = judge(&metrics(Some((1.03, 1.05, 0.01)), fine), ["base", "change"], 0.02);
+        assert!(line.starts_with("gate: closed: change is slower than base by at least 3.0 %"), "{line}");
+        let (_, line) = judge(&metrics(Some((0.8, 1.25, 0.4)), fine), ["base", "change"], 0.02);
         assert!(
             line.contains("would only show server CPU per message of 40 % or more")
                 && line.contains("limit is 2.0 %"),

@@ -2,6 +2,7 @@
 
 mod build;
 mod comparison;
+mod difference;
 mod duet;
 mod ending;
 mod floor;
@@ -28,7 +29,8 @@ mod workload_text;
 mod write;
 
 pub use build::{
-    deciding_duet, duet_report, floor_history, report, report_of_two, run_again, study_again, undecided,
+    comparison_answer, deciding_duet, duet_report, floor_history, report, report_of_two, run_again,
+    study_again, undecided,
 };
 pub use comparison::comparison;
 pub use duet::{calibration, duet};
@@ -46,7 +48,7 @@ pub use model::{
     Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section, Standing,
     Verdict, WarningRow,
 };
-pub use number::duration;
+pub use number::{about, duration};
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
 pub use simulation::{simulated_answer, simulated_claims, simulated_run, simulated_study};

@@ -12,6 +12,16 @@ pub fn duration(s: f64) -> String {
     }
 }
 
+/// Formats seconds in the unit that a person would plan with: `about 40 s`, `about 12 min`, `about 14 h`.
+pub fn about(s: f64) -> String {
+    match s {
+        s if s < 90.0 => format!("about {:.0} s", (s / 5.0).ceil().max(1.0) * 5.0),
+        s if s < 5_400.0 => format!("about {:.0} min", (s / 60.0).ceil()),
+        s if s < 172_800.0 => format!("about {:.0} h", (s / 3_600.0).ceil()),
+        s => format!("about {} days", grouped((s / 86_400.0).ceil() as u64)),
+    }
+}
+
 /// Formats microseconds with three digits and a suitable unit.
 pub(crate) fn time(us: f64) -> String {
     match us {
@@ -53,5 +63,7 @@ mod tests {
     fn numbers_read_well() {
         assert_eq!([0.5, 12.34, 1_234.0, 2e6].map(time), ["0.50 µs", "12.3 µs", "1.23 ms", "2.00 s"]);
         assert_eq!(megabytes(123_456_789), "123 MB");
+        let planned = [2.0, 61.0, 700.0, 50_000.0, 2e6].map(about);
+        assert_eq!(planned, ["about 5 s", "about 65 s", "about 12 min", "about 14 h", "about 24 days"]);
     }
 }

@@ -44,6 +44,13 @@ pub enum StopDecision {
     Exhausted(Interval),
 }
 
+/// The half-width of the interval after `n` trials with the scatter at the upper end of what they allow, in standard deviations of them.
+fn cautious(n: usize, confidence: f64) -> Result<f64, StatsError> {
+    let (n, degrees) = (n as f64, n as f64 - 1.0);
+    let upper = (degrees / chi_squared_quantile(LUCK, degrees)).sqrt();
+    Ok(t_two_sided(confidence, degrees)? * upper / n.sqrt())
+}
+
 impl Sequential {
     /// With fewer first trials, or fewer than twice as many at most, the intervals keep their confidence, but more than
     /// 7 in 100 of those that converge may miss where few converge.
@@ -58,14 +65,20 @@ impl Sequential {
         if first < 2 {
             return Err(StatsError::TooFew { needed: 2, got: first });
         }
-        let cautious = |n: usize| {
-            let (n, degrees) = (n as f64, n as f64 - 1.0);
-            let upper = (degrees / chi_squared_quantile(LUCK, degrees)).sqrt();
-            Ok(t_two_sided(confidence, degrees)? * upper / n.sqrt())
-        };
-        let cautious = (first..=most.max(first)).map(cautious).collect::<Result<_, StatsError>>()?;
+        let cautious = (first..=most.max(first)).map(|n| cautious(n, confidence));
+        let cautious = cautious.collect::<Result<_, StatsError>>()?;
         let t_first = t_two_sided(confidence, first as f64 - 1.0)?;
         Ok(Sequential { first, within, confidence, cautious, t_first })
+    }
+
+    /// Trials before the first decision.
+    pub(crate) fn first(&self) -> usize {
+        self.first
+    }
+
+    /// The half-width that decides after `n` trials, in standard deviations of them.
+    pub(crate) fn half_width(&self, n: usize) -> Result<f64, StatsError> {
+        Ok((self.t_first / (n as f64).sqrt()).max(cautious(n, self.confidence)?))
     }
 
     /// The required half-width of the interval, as a part of the mean.

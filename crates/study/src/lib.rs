@@ -26,6 +26,7 @@ pub use emulated::{Emulated, EmulatedStudy};
 pub use engine::{Store, StudyEvent, run_pairs, run_study};
 pub use error::{StoreError, StudyRunError};
 pub use file::{LoadError, Shipped, StudyFile, StudyFileError, load, shipped};
+pub use measured::SmallStudy;
 pub use plan::{Cell, StudyBase, StudyHead, StudyPlan};
 #[cfg(feature = "schema")]
 pub use schema::study_schema;

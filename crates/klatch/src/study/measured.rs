@@ -20,7 +20,7 @@ use crate::web_view::WebView;
 
 impl Study {
     /// Visits the cells on this machine.
-    pub(super) fn measure(&self, file: &StudyFile) -> anyhow::Result<ExitCode> {
+    pub(crate) fn measure(&self, file: &StudyFile) -> anyhow::Result<ExitCode> {
         let mut plan = file.measured(&base(&self.platforms, &self.out), self.seed.unwrap_or(1))?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {

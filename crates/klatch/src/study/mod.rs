@@ -84,7 +84,36 @@ pub(crate) struct Study {
     jobs: Option<u32>,
 }
 
+/// Where the results of a study go, and how they are shown.
+pub(crate) struct Shown {
+    pub(crate) out: PathBuf,
+    pub(crate) json: bool,
+    pub(crate) web: WebArgs,
+}
+
 impl Study {
+    /// A measured study that options of another command describe.
+    pub(crate) fn of_options(platforms: PlatformArgs, allow_sysctl: bool, seed: u64, shown: Shown) -> Study {
+        let Shown { out, json, web } = shown;
+        Study {
+            study: None,
+            dry_run: false,
+            resume: None,
+            only: None,
+            out,
+            json,
+            platforms,
+            allow_sysctl,
+            seed: Some(seed),
+            live: false,
+            web,
+            twice: false,
+            limit: None,
+            sensitivity: false,
+            jobs: None,
+        }
+    }
+
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let Some(name) = &self.study else {
             list(self.json);
@@ -168,10 +197,11 @@ impl Study {
 
     /// What an interrupted study prints.
     fn interrupted(&self, store: &Store) -> String {
+        let folder = store.folder().display();
+        // A study of options has only the file in its folder.
+        let study = self.study.clone().unwrap_or_else(|| format!("{folder}/study.toml"));
         format!(
-            "klatch: interrupted; finished runs stay in the folder; continue with: klatch study {} --resume {}",
-            self.study.as_deref().unwrap_or_default(),
-            store.folder().display()
+            "klatch: interrupted; finished runs stay in the folder; continue with: klatch study {study} --resume {folder}"
         )
     }
 
@@ -186,7 +216,7 @@ impl Study {
         let folder = store.folder();
         match self.json {
             true => print_line(serde_json::to_string(result).expect("a result is plain JSON")),
-            false => print_line(format_args!("\n{text}")),
+            false => print_line(format_args!("\n{}", text.trim_end())),
         }
         // The results are complete even if the report fails.
         let mut ending = Ending { places: vec![("results", folder.to_owned())], ..Ending::default() };

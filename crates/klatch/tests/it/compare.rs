@@ -26,11 +26,18 @@ fn two_calls_of_run_are_compared_in_sentences_and_as_json() {
     assert_eq!(finished.status, Some(0), "{finished:?}");
     assert!(finished.out.contains("native-epoll, 3 trials in one start of the server"), "{finished:?}");
     let throughput = finished.out.lines().find(|line| line.starts_with("throughput")).unwrap();
-    let sentences = ["B is ", "no difference can be shown; this data would show one of "];
+    let sentences = [" more (", " fewer (", "no difference shown; "];
     assert!(sentences.iter().any(|sentence| throughput.contains(sentence)), "{throughput}");
+    let lines: Vec<&str> = finished.out.lines().collect();
+    let [answer, "", next] = lines[lines.len() - 3..] else { panic!("{finished:?}") };
+    assert!(answer.contains(" a") && answer.contains("b "), "{answer}");
+    // Both are the same platform, so there is no duet.
+    assert!(next.starts_with("next: klatch report "), "{next}");
     let finished = compare(&a, &b, &["--json"]);
     let json: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
     assert_eq!((&json["schema"], &json["a"]["trials"]), (&"klatch-comparison/2".into(), &3.into()));
+    // Both are one platform, so their names are those of the folders.
+    assert_eq!((&json["a"]["name"], &json["b"]["name"]), (&"a".into(), &"b".into()));
     assert!(json["metrics"][0]["ratio"]["low"].as_f64().unwrap() > 0.0, "{json}");
     // A result that `compare` takes for a condition would be listed here.
     let caveats: Vec<&str> =
@@ -80,7 +87,7 @@ fn instrument_cost_is_a_duet_within_one_run() {
 #[test]
 fn a_calibration_is_a_duet_of_a_platform_with_itself() {
     let out = tempfile::tempdir().unwrap();
-    let schedule = ["--for", "4s", "--starts", "3", "--slice", "20ms", "--warmup", "100ms", "--json"];
+    let schedule = ["--for", "9s", "--starts", "3", "--slice", "20ms", "--warmup", "100ms", "--json"];
     let in_state = |command: &mut std::process::Command| {
         Finished::run(command.env("XDG_STATE_HOME", out.path().join("state")))
     };

@@ -53,7 +53,7 @@ fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
         let report =
             Finished::run(klatch().arg("report").arg(&folder).args(["--output", "-", "--format", format]));
         assert_eq!(report.status, Some(0), "{report:?}");
-        assert!(report.out.contains("native-epoll against native-epoll") || format == "csv", "{format}");
+        assert!(report.out.contains("native-epoll: change against base") || format == "csv", "{format}");
     }
     let compared = Finished::run(klatch().arg("compare").args([folder.join("a"), folder.join("b")]));
     assert_eq!(compared.status, Some(0), "{compared:?}");
@@ -95,7 +95,8 @@ fn a_lost_message_ends_the_duet_with_the_name_of_the_side() {
     let finished = Finished::run(command.args(["--for", "20s", "--starts", "1", "--timeout", "1"]));
     assert_eq!(finished.status, Some(2), "{finished:?}");
     assert!(
-        finished.err.contains("klatch: side B (") && finished.err.contains("1 delivery lost"),
+        finished.err.contains(&format!("klatch: {}: ", &b["irc://".len()..]))
+            && finished.err.contains("1 delivery lost"),
         "{finished:?}"
     );
     let record = out.path().join("latest/b/block-001/trial-1.json");
@@ -115,9 +116,7 @@ fn a_server_that_dies_ends_the_duet_and_nothing_is_left() {
     kill_process(Pid::from_raw(*server as i32).unwrap(), Signal::KILL).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(2));
     let text: Vec<String> = errors.lines().map_while(Result::ok).collect();
-    let told = text
-        .iter()
-        .any(|line| line.starts_with("klatch: side B (native-threads): ") && line.contains("died"));
+    let told = text.iter().any(|line| line.starts_with("klatch: native-threads: ") && line.contains("died"));
     assert!(told, "{text:?}");
     for (pid, command) in children {
         assert!(!Path::new(&format!("/proc/{pid}")).exists(), "{command} still runs");
@@ -144,6 +143,32 @@ fn an_interrupted_duet_keeps_what_it_has() {
     }
 }
 
+/// A width that no machine reaches ends the duet after the first starts that show it, far before its time.
+#[test]
+fn a_hopeless_width_ends_early_and_says_so() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = duet("native-epoll", "native-epoll", out.path());
+    let finished = Finished::run(
+        command.args(["--within", "0.001%", "--for", "60s", "--starts", "40", "--name-b", "new"]),
+    );
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    for text in
+        ["at this noise ±0.001 % takes about ", "klatch: hopeless: at this noise ±0.001 % takes about "]
+    {
+        assert!(finished.err.contains(text), "{text:?} is not in {finished:?}");
+    }
+    let saved = std::fs::read_to_string(out.path().join("latest/duet.json")).unwrap();
+    let duet: Duet = serde_json::from_str(&saved).unwrap();
+    assert!(matches!(duet.end, DuetEnd::Hopeless { needed_s } if needed_s > 60.0), "{:?}", duet.end);
+    assert!((3..20).contains(&duet.starts.len()), "{} starts", duet.starts.len());
+    assert_eq!([duet.a.name.as_str(), duet.b.name.as_str()], ["base", "new"]);
+    let last: Vec<&str> = finished.out.lines().rev().take(5).collect();
+    assert!(
+        last[0].starts_with("next: klatch ") && last[4].contains("new") && last[4].contains("base"),
+        "{last:?}"
+    );
+}
+
 #[test]
 fn impossible_duets_are_refused() {
     let out = tempfile::tempdir().unwrap();
@@ -152,6 +177,11 @@ fn impossible_duets_are_refused() {
         ("native-epoll", &["--for", "1s"], "raise --for, or lower --starts or --warmup"),
         ("native-epoll", &["--together", "--crowd-knob", "cpus=0"], "leave the knob out"),
         ("native-epoll", &["--slice", "1ms"], "slice must be 10 ms to 10 s"),
+        (
+            "native-epoll",
+            &["--name-a", "x", "--name-b", "x"],
+            "both sides are called x: give one of them another name: use --name-a",
+        ),
         ("native-tea", &[], "native-tea"),
         ("nowhere.toml", &[], "there is no file nowhere.toml"),
     ] {

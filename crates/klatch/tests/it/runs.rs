@@ -113,6 +113,36 @@ fn warm_ups_do_not_count_and_every_run_has_its_record() {
     assert_eq!(files, ["trial-1.json", "trial-2.json", "warm-up-1.json"]);
 }
 
+/// Several platforms, or several starts, are a study with its folder, its page and its answer.
+#[test]
+fn several_platforms_or_starts_are_a_study() {
+    let out = tempfile::tempdir().unwrap();
+    let mut command = klatch();
+    command.args(["run", "--platform", "native-epoll,native-threads", "--starts", "2", "--trials", "2"]);
+    let finished = Finished::run(
+        command
+            .args(["--warmup", "0", "--rooms", "2", "--users", "4", "--count", "50", "--out"])
+            .arg(out.path()),
+    );
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let folder = std::fs::canonicalize(out.path().join("latest")).unwrap();
+    let text = std::fs::read_to_string(folder.join("result.json")).unwrap();
+    let result: klatch_record::StudyResult = serde_json::from_str(&text).unwrap();
+    let cells: Vec<(&str, u32)> = result.cells.iter().map(|cell| (cell.id.as_str(), cell.trials)).collect();
+    assert_eq!(cells, [("native-epoll", 4), ("native-threads", 4)]);
+    let results = result_folder(&finished);
+    let end = format!("results: {results}\nreport: {results}/report.html\nnext: klatch ");
+    assert!(finished.out.contains(&end), "{end:?} is not in {finished:?}");
+    let target = Finished::run(klatch().args(["run", "--target", "irc://127.0.0.1:1", "--starts", "2"]));
+    assert!(target.status == Some(2) && target.err.contains("which has no --target"), "{target:?}");
+}
+
+/// The folder that a command names as that of its results.
+fn result_folder(finished: &Finished) -> String {
+    let line = finished.out.lines().find_map(|line| line.strip_prefix("results: "));
+    line.expect("a line with the folder").to_owned()
+}
+
 /// A run of about ten seconds that the test interrupts.
 fn slow_run(out: &std::path::Path, arguments: &[&str]) -> std::process::Child {
     let slow = ["--pacing", "rate", "--rate", "5", "--count", "50", "--rooms", "2", "--users", "4"];

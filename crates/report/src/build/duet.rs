@@ -6,12 +6,14 @@ use klatch_record::{Duet, DuetEnd, DuetMetric, PairResult, RatioEstimate, Slice}
 use klatch_stats::{Design, Ratio, ratio_of_geometric_means};
 
 use super::commands::shell_line;
-use crate::comparison::{format_of, sentence};
-use crate::duet::{conclusion, method, notes, scatter};
+use crate::comparison::format_of;
+use crate::difference::{Sides, distinct, sentence};
+use crate::duet::{conclusion, method, notes, scatter, sides, title};
 use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Mark, Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow,
     RatioTable, Report, Section, Standing, Verdict,
 };
+use crate::number::about;
 
 /// With fewer starts an interval over them is too wide to be drawn.
 const STARTS_MIN: usize = 3;
@@ -35,13 +37,12 @@ pub fn duet_report(path: &Path, duet: &Duet) -> Report {
         first.is_some_and(|pair| ratio(&pair.a, &pair.b).is_some())
     });
     let sections = drawn.map(|(metric, ratio)| section(duet, metric, *ratio)).into_iter().collect();
-    let metric = drawn.and_then(|(metric, _)| metric_of(duet, metric));
     let side = |name: &str| path.join(name).display().to_string();
     Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
-        title: format!("{} against {}", duet.b.platform, duet.a.platform),
-        question: "How does B compare with A, slice by slice?".to_owned(),
-        answer: answer(duet, metric),
+        title: title(duet),
+        question: format!("How does {} compare with {}, slice by slice?", duet.b.name, duet.a.name),
+        answer: answer(duet),
         verdict: verdict(duet),
         warnings: Vec::new(),
         cells: Vec::new(),
@@ -49,7 +50,7 @@ pub fn duet_report(path: &Path, duet: &Duet) -> Report {
         ratios: vec![table(duet)],
         sections,
         rules: vec![
-            "In each pair of slices A and B run once, in random order, while the other is paused without messages in flight. The \
+            "In each pair of slices both sides run once, in random order, while the other is paused without messages in flight. The \
              ratio of a start is the geometric mean of the ratios of its pairs. With three or more starts the 95 % interval is over \
              the starts, else over batches of pairs."
                 .to_owned(),
@@ -75,18 +76,27 @@ fn metric_of<'a>(duet: &'a Duet, name: &str) -> Option<&'a DuetMetric> {
     duet.metrics.iter().find(|metric| metric.metric == name)
 }
 
-fn answer(duet: &Duet, metric: Option<&DuetMetric>) -> String {
-    let Some((metric, ratio)) = metric.and_then(|metric| Some((metric, metric.ratio?))) else {
+fn answer(duet: &Duet) -> String {
+    let compared = |(name, _): &(&str, PairRatio)| {
+        let metric = metric_of(duet, name)?;
+        Some((metric, metric.ratio?))
+    };
+    let Some((metric, ratio)) = DRAWN.iter().find_map(compared) else {
         return "No answer: there are too few pairs.".to_owned();
     };
-    let name = title(&metric.metric);
-    let mut text = format!("{name}: {}.", sentence(&ratio, duet.confidence));
-    text[..1].make_ascii_uppercase();
-    text
+    capital(sentence(&metric.metric, &ratio, duet.confidence, sides(duet)) + ".")
+}
+
+/// A sentence about no side begins with a capital letter; the name of a side stays as it is.
+fn capital(mut sentence: String) -> String {
+    if sentence.starts_with("no ") {
+        sentence[..1].make_ascii_uppercase();
+    }
+    sentence
 }
 
 /// The name of a metric within a sentence.
-fn title(metric: &str) -> &'static str {
+fn metric_title(metric: &str) -> &'static str {
     match metric {
         "server_cpu_us_per_message" => "CPU time of the server per message",
         _ => "throughput",
@@ -96,9 +106,13 @@ fn title(metric: &str) -> &'static str {
 fn verdict(duet: &Duet) -> Verdict {
     let (standing, text) = match &duet.end {
         DuetEnd::Complete => (Standing::Valid, method(duet)),
+        DuetEnd::Hopeless { needed_s } => {
+            let needed = about(*needed_s);
+            (Standing::Wide, format!("{}; the width that was asked for takes {needed}", method(duet)))
+        }
         DuetEnd::Interrupted => (Standing::Partly, format!("interrupted; {}", method(duet))),
         DuetEnd::Failed { side, reasons } => {
-            (Standing::Partly, format!("side {} failed: {reasons}", side.letter()))
+            (Standing::Partly, format!("{} failed: {reasons}", duet.side(*side).name))
         }
     };
     let standing = if duet.starts.is_empty() { Standing::Nothing } else { standing };
@@ -108,6 +122,8 @@ fn verdict(duet: &Duet) -> Verdict {
 fn table(duet: &Duet) -> RatioTable {
     RatioTable {
         cell: String::new(),
+        a: duet.a.name.clone(),
+        b: duet.b.name.clone(),
         method: method(duet),
         rows: rows(&duet.metrics, duet.confidence),
         center: "mean".to_owned(),
@@ -118,7 +134,9 @@ fn table(duet: &Duet) -> RatioTable {
 /// The table of one cell and its reference in a study of duets.
 pub(super) fn pair_table(pair: &PairResult) -> RatioTable {
     RatioTable {
-        cell: format!("{} (B) against {} (A)", pair.b, pair.a),
+        cell: String::new(),
+        a: pair.a.clone(),
+        b: pair.b.clone(),
         method: format!(
             "geometric mean of the ratios of {} pairs of slices in {} starts",
             pair.slices, pair.starts
@@ -129,8 +147,8 @@ pub(super) fn pair_table(pair: &PairResult) -> RatioTable {
     }
 }
 
-/// The largest difference that a study of duets shows.
-pub(super) fn pairs_answer(pairs: &[PairResult]) -> Option<String> {
+/// The largest difference that a study of duets shows; `unit` is that of the work.
+pub(super) fn pairs_answer(pairs: &[PairResult], unit: &str) -> Option<String> {
     let cpu = |pair: &PairResult| {
         let metric = pair.metrics.iter().find(|metric| metric.metric == DRAWN[0].0)?;
         Some((pair.b.clone(), pair.a.clone(), metric.ratio?, pair.confidence))
@@ -140,14 +158,14 @@ pub(super) fn pairs_answer(pairs: &[PairResult]) -> Option<String> {
     let size = |ratio: &RatioEstimate| ratio.estimate.ln().abs();
     let Some((b, a, ratio, confidence)) = shown.iter().max_by(|x, y| size(&x.2).total_cmp(&size(&y.2)))
     else {
-        let text = "No difference can be shown in the server's CPU time per message.";
-        return (!all.is_empty()).then(|| text.to_owned());
+        let text = || format!("No difference can be shown in the server's CPU time per {unit}.");
+        return (!all.is_empty()).then(text);
     };
     Some(format!(
-        "In {} of {} pairs the server's CPU time per message differs; the most in {b} (B) against {a} (A): {}.",
+        "In {} of {} pairs the server's CPU time per {unit} differs; the most: {}.",
         shown.len(),
         all.len(),
-        sentence(ratio, *confidence)
+        sentence(DRAWN[0].0, ratio, *confidence, Sides { a, b, unit })
     ))
 }
 
@@ -173,8 +191,8 @@ fn facts(duet: &Duet) -> Vec<Fact> {
         None => format!("{} connections", workload.connections()),
     };
     vec![
-        fact("A", format!("{}, crowd {}", duet.a.platform, duet.a.crowd)),
-        fact("B", format!("{}, crowd {}", duet.b.platform, duet.b.crowd)),
+        fact(&duet.a.name, format!("{}, crowd {}", duet.a.platform, duet.a.crowd)),
+        fact(&duet.b.name, format!("{}, crowd {}", duet.b.platform, duet.b.crowd)),
         fact("workload", described),
         fact("slice", format!("{:.0} ms", duet.slice_ms)),
         fact("seed", duet.seed.to_string()),
@@ -189,20 +207,26 @@ fn section(duet: &Duet, metric: &str, ratio: PairRatio) -> Section {
     ];
     Section {
         id: "pairs".to_owned(),
-        title: format!("B / A: {}", title(metric)),
+        title: format!("{}: {}", axis_label(duet), metric_title(metric)),
         lead: None,
         charts: charts.into_iter().filter(|chart| !chart.points.is_empty()).collect(),
         flames: Vec::new(),
     }
 }
 
-fn ratio_axis() -> Axis {
-    Axis::linear("B / A", "")
+/// The ratio, by the names of the sides.
+fn axis_label(duet: &Duet) -> String {
+    let [a, b] = distinct([&duet.a.name, &duet.b.name]);
+    format!("{b} / {a}")
+}
+
+fn ratio_axis(duet: &Duet) -> Axis {
+    Axis::linear(&axis_label(duet), "")
 }
 
 /// The line at which both sides are equal.
 fn equal() -> Mark {
-    Mark { label: "A and B are equal".to_owned(), line: [(None, Some(1.0)), (None, Some(1.0))] }
+    Mark { label: "both are equal".to_owned(), line: [(None, Some(1.0)), (None, Some(1.0))] }
 }
 
 fn pairs_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
@@ -222,10 +246,13 @@ fn pairs_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
     Chart {
         id: "pairs-over-time".to_owned(),
         title: "Every pair".to_owned(),
-        caption: format!("The ratio of each pair of slices, {}, over the time of the duet.", title(metric)),
+        caption: format!(
+            "The ratio of each pair of slices, {}, over the time of the duet.",
+            metric_title(metric)
+        ),
         kind: ChartKind::Dots,
         x: Axis::linear("time", "s"),
-        y: ratio_axis(),
+        y: ratio_axis(duet),
         points,
         marks: vec![equal()],
     }
@@ -259,7 +286,7 @@ fn running_chart(duet: &Duet, metric: &str) -> Chart {
         ),
         kind: ChartKind::Dots,
         x: Axis::linear("starts", ""),
-        y: ratio_axis(),
+        y: ratio_axis(duet),
         points,
         marks: vec![equal()],
     }
@@ -279,10 +306,10 @@ fn distribution_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
         title: "Distribution of the ratios".to_owned(),
         caption: format!(
             "How many pairs have which ratio, {}. The first and last column contain all that are farther out.",
-            title(metric)
+            metric_title(metric)
         ),
         kind: ChartKind::Columns,
-        x: Axis::linear("B / A", ""),
+        x: ratio_axis(duet),
         y: Axis::linear("pairs", ""),
         points: if ratios.is_empty() { Vec::new() } else { points.collect() },
         marks: Vec::new(),

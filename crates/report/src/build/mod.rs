@@ -35,6 +35,7 @@ pub use commands::{run_again, study_again};
 pub use deciding::{deciding_duet, undecided};
 pub use duet::duet_report;
 pub use floor::floor_history;
+pub use ratios::answer as comparison_answer;
 
 /// The report of one study or of single runs.
 pub fn report(source: &Source) -> Report {
@@ -43,7 +44,8 @@ pub fn report(source: &Source) -> Report {
 
 /// The report of two sources side by side; `comparisons` are the ratios of B to A.
 pub fn report_of_two(a: &Source, b: &Source, comparisons: &[Comparison]) -> Report {
-    let both = Subject::side_by_side(a, b);
+    let names = comparisons.first().map(|first| [first.a.name.as_str(), first.b.name.as_str()]);
+    let both = Subject::side_by_side(names.unwrap_or(["base", "change"]), a, b);
     let sources = [a.clone(), b.clone()];
     let mut report = build(&both, &sources);
     report.ratios = comparisons.iter().map(|one| ratios::table(one, &both)).collect();
@@ -59,7 +61,8 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: result.name.clone(),
         question: result.question.clone(),
-        answer: duet::pairs_answer(&result.pairs).unwrap_or_else(|| answer::sentence(subject)),
+        answer: duet::pairs_answer(&result.pairs, unit_of(subject))
+            .unwrap_or_else(|| answer::sentence(subject)),
         verdict: simulated::verdict(subject).unwrap_or_else(|| verdict::summary(subject)),
         warnings: verdict::warnings(subject),
         cells: verdict::cells(subject, &footnotes_of_cells),
@@ -78,6 +81,11 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
         started_at: subject.runs.first().map(|run| run.record.started_at.clone()),
         ended_at: subject.runs.last().map(|run| run.record.started_at.clone()),
     }
+}
+
+/// One operation of the workload of the first run.
+fn unit_of(subject: &Subject) -> &'static str {
+    subject.runs.first().map_or("message", |run| run.record.workload.kind().operation_name())
 }
 
 fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {

@@ -36,13 +36,13 @@ impl Subject {
         Subject::with(result, source.runs.clone(), &of_run)
     }
 
-    /// Two sources side by side: every cell occurs once for A and once for B.
-    pub(super) fn side_by_side(a: &Source, b: &Source) -> Subject {
+    /// Two sources side by side: every cell occurs once for each, with its name.
+    pub(super) fn side_by_side(names: [&str; 2], a: &Source, b: &Source) -> Subject {
         let (a, b) = (Subject::new(a), Subject::new(b));
         let mut result = a.result.clone();
         let (mut runs, mut cells) = (Vec::new(), Vec::new());
         result.cells.clear();
-        for (name, side) in [("A", a), ("B", b)] {
+        for (name, side) in names.into_iter().zip([a, b]) {
             for axis in &side.result.axes {
                 match result.axes.iter_mut().find(|other| other.name == axis.name) {
                     Some(known) => {
@@ -69,10 +69,10 @@ impl Subject {
                 result.name = format!("{} and {}", result.name, side.result.name);
             }
             if side.result.rules != result.rules {
-                result.rules = format!("A: {}. B: {}", result.rules, side.result.rules);
+                result.rules = format!("{}: {}. {}: {}", names[0], result.rules, names[1], side.result.rules);
             }
         }
-        result.axes.push(StudyAxis { name: SIDE.to_owned(), values: vec!["A".to_owned(), "B".to_owned()] });
+        result.axes.push(StudyAxis { name: SIDE.to_owned(), values: names.map(str::to_owned).into() });
         Subject::with(result, runs, &cells)
     }
 

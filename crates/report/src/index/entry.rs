@@ -179,7 +179,7 @@ fn of_study(folder: String, study: &StudyHead) -> Entry {
 fn of_duet(folder: String, duet: &DuetHead) -> Entry {
     let (a, b) = (&duet.a.platform, &duet.b.platform);
     let (summary, verdict) = match &duet.end {
-        DuetEnd::Complete => ("duet", Status::Valid),
+        DuetEnd::Complete | DuetEnd::Hopeless { .. } => ("duet", Status::Valid),
         DuetEnd::Interrupted => ("duet, interrupted", Status::Unknown),
         DuetEnd::Failed { .. } => ("duet, failed", Status::Invalid),
     };

@@ -69,12 +69,16 @@ pub struct CellRow {
     pub footnotes: Vec<u32>,
 }
 
-/// The ratios of B to A in one cell that both have.
+/// The ratios of one side to the other in one cell that both have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RatioTable {
     /// Label of the cell; empty for single runs.
     pub cell: String,
+    /// Name of A, the base of the ratios.
+    pub a: String,
+    /// Name of B.
+    pub b: String,
     /// Estimator, unit and pairing in words.
     pub method: String,
     /// One row for each metric.
@@ -83,6 +87,14 @@ pub struct RatioTable {
     pub center: String,
     /// Other differences between the sides, and what was left out.
     pub caveats: Vec<String>,
+}
+
+impl RatioTable {
+    /// The sides, and the cell if there are several.
+    pub(crate) fn heading(&self) -> String {
+        let sides = format!("{} against {}", self.b, self.a);
+        if self.cell.is_empty() { sides } else { format!("{sides}: {}", self.cell) }
+    }
 }
 
 /// The ratio of B to A in one metric.
@@ -99,7 +111,7 @@ pub struct RatioRow {
     pub b: Option<f64>,
     /// B / A with its interval; `null` if the data do not allow one.
     pub ratio: Option<Number>,
-    /// The conclusion in words.
+    /// The conclusion in words: how much more or less B has than A.
     pub conclusion: String,
 }
 

@@ -26,8 +26,8 @@ pub fn markdown(report: &Report) -> String {
         line(format!("* warning: {}; {} ({})", plain(&warning.message), plain(&warning.advice), plain(&of)));
     }
     for table in &report.ratios {
-        line(format!("\n## B compared with A{}\n", plain(&heading(&table.cell))));
-        line(format!("| metric | A, {0} | B, {0} | |", table.center));
+        line(format!("\n## {}\n", plain(&table.heading())));
+        line(format!("| {} | {} | {} | |", table.center, plain(&table.a), plain(&table.b)));
         line("|---|---:|---:|---|".to_owned());
         for row in &table.rows {
             let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), three_digits);
@@ -83,7 +83,7 @@ fn environment(report: &Report, line: &mut impl FnMut(String)) {
     }
     for one in &report.instruments {
         let share = one.share_of_cpu.map_or_else(String::new, |share| {
-            format!(", at least {} of CPU time", crate::comparison::percent(share))
+            format!(", at least {} of CPU time", crate::difference::percent(share))
         });
         line(format!("\nInstrument `{}`: {}{share}.", one.name, plain(&one.state)));
     }
@@ -124,10 +124,6 @@ fn row(cell: &CellRow) -> String {
 fn half_width(estimate: &Estimate) -> String {
     let Some((low, high)) = estimate.low.zip(estimate.high) else { return String::new() };
     format!(" ±{:.1} %", (high - low) / 2.0 / estimate.mean * 100.0)
-}
-
-fn heading(cell: &str) -> String {
-    if cell.is_empty() { String::new() } else { format!(": {cell}") }
 }
 
 /// Escapes text for Markdown and for HTML within it.

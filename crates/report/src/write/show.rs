@@ -85,7 +85,7 @@ pub(super) fn standing_class(standing: &Standing) -> &'static str {
 
 /// Formats an optional share as a percentage.
 pub(super) fn share(share: &Option<f64>) -> String {
-    share.map_or_else(|| "–".to_owned(), crate::comparison::percent)
+    share.map_or_else(|| "–".to_owned(), crate::difference::percent)
 }
 
 /// Formats an optional number of bytes.

@@ -1,6 +1,6 @@
 //! Reports as Markdown, CSV and JSON against reviewed snapshots.
 
-use crate::support::{add, add_failed, study, warn};
+use crate::support::{add, add_failed, duet, study, warn};
 use klatch_record::{Class, RunOptions, SearchResult};
 use klatch_report::{Report, Source, csv, html, json, markdown, report};
 
@@ -30,6 +30,29 @@ fn markdown_csv_and_json_are_as_they_were() {
     insta::assert_snapshot!("platforms.csv", csv(&platforms_source));
     insta::assert_snapshot!("cpus.md", markdown(&report(&sweep())));
     insta::assert_snapshot!("cpus.json", json(&report(&sweep())));
+}
+
+/// Names on the terminal, in Markdown and in JSON; nowhere A and B.
+#[test]
+fn the_sides_of_a_duet_have_names() {
+    let variants = duet(["jetty@25:threads=platform", "jetty@25:threads=virtual"], 0.79, 0.83);
+    insta::assert_snapshot!("duet.txt", klatch_report::duet(&variants));
+    let page = klatch_report::duet_report("results/duet".as_ref(), &variants);
+    insta::assert_snapshot!("duet.md", markdown(&page));
+    let builds = klatch_report::duet_report("results/duet".as_ref(), &duet(["base", "change"], 0.98, 1.04));
+    assert_eq!(
+        builds.answer,
+        "No difference between change and base in server CPU per request can be shown; this data would show one of \
+         9.0 % or more."
+    );
+    let page = html(&builds).unwrap();
+    for text in [json(&builds).as_str(), page.split("<script").next().unwrap_or_default()] {
+        for letter in
+            [">A<", ">B<", "\"A\"", "\"B\"", "side A", "side B", "B / A", "A and B", " (B)", "B is "]
+        {
+            assert!(!text.contains(letter), "{letter:?} is no name");
+        }
+    }
 }
 
 #[test]

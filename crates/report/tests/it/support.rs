@@ -7,9 +7,10 @@ use klatch_record::observed::{
     Lengths, Profile, ProfiledSide, Routine, Runqueue, Shares, Sides, WaitPlace, Waits,
 };
 use klatch_record::{
-    Build, CellResult, CellStatus, Class, Cost, Estimate, InstrumentName, IntervalCounts, Latency, METRICS,
-    Observation, ObservationData, Record, ResultKind, STUDY_SCHEMA_NAME, Score, StudyAxis, StudyResult,
-    Support, Timeline, Usage, UsageOfBoth, Warning, WarningKind,
+    Build, CellResult, CellStatus, Class, Cost, Duet, DuetEnd, DuetMetric, DuetSide, Estimate,
+    InstrumentName, IntervalCounts, Latency, METRICS, Observation, ObservationData, RatioEstimate, Record,
+    ResultKind, STUDY_SCHEMA_NAME, Score, StudyAxis, StudyResult, Support, Timeline, Usage, UsageOfBoth,
+    Warning, WarningKind, WorkloadKind,
 };
 use klatch_report::{Run, Source};
 use klatch_stats::mean_interval;
@@ -274,5 +275,43 @@ fn seen(instrument: InstrumentName, found: ObservationData, files: Vec<String>) 
         cost: Some(Cost { cpu_s: 0.1, runs: 1000, share_of_cpu: Some(0.012), memory_bytes: 1_000_000 }),
         data: Some(found),
         files,
+    }
+}
+
+/// A duet of two variants of a server; the ratio of its server CPU time has this interval.
+pub(crate) fn duet(names: [&str; 2], low: f64, high: f64) -> Duet {
+    let side = |name: &str| DuetSide {
+        name: name.to_owned(),
+        platform: "jetty@25".to_owned(),
+        crowd: "native".to_owned(),
+    };
+    let metric = |name: &str, (low, high): (f64, f64)| DuetMetric {
+        metric: name.to_owned(),
+        a: Some(100.0),
+        b: Some(100.0 * f64::sqrt(low * high)),
+        ratio: Some(RatioEstimate { estimate: f64::sqrt(low * high), low, high, smallest_difference: 0.09 }),
+        absent: None,
+        starts: vec![f64::sqrt(low * high); 3],
+        within_start: Some(0.01),
+        between_starts: Some(0.012),
+    };
+    Duet {
+        schema: klatch_record::DUET_SCHEMA_NAME.to_owned(),
+        klatch: klatch_record::samples::record(1, 0, 1.0).klatch,
+        started_at: "2026-01-01T00:00:00Z".to_owned(),
+        a: side(names[0]),
+        b: side(names[1]),
+        workload: WorkloadKind::Web.usual(),
+        slice_ms: 50.0,
+        together: false,
+        confidence: 0.95,
+        seed: 1,
+        starts: Vec::new(),
+        metrics: vec![
+            metric("messages_per_s", (0.97, 1.05)),
+            metric("server_cpu_us_per_message", (low, high)),
+            metric("latency_p99_us", (2.4, 2.6)),
+        ],
+        end: DuetEnd::Complete,
     }
 }

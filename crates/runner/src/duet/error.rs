@@ -29,6 +29,9 @@ pub enum DuetError {
     /// The option and the knob contradict each other.
     #[error("sides that run at the same time get the knob cpus by themselves: leave the knob out")]
     Cpus,
+    /// Texts could not tell the sides apart.
+    #[error("both sides are called {0}: give one of them another name")]
+    Names(String),
     /// An instrument did not run.
     #[error("{0}")]
     Instrument(String),

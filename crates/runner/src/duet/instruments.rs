@@ -46,7 +46,7 @@ impl<'a> InstrumentStarts<'a> {
 impl Starts for InstrumentStarts<'_> {
     fn sides(&self) -> [DuetSide; 2] {
         let names: Vec<String> = self.instruments.names().map(|name| name.to_string()).collect();
-        let side = |suffix: &str| self.plan.describe(0, &format!("{}, {suffix}", self.name));
+        let side = |name: &str| self.plan.describe_side(0, name, &format!("{}, {name}", self.name));
         [side("without instruments"), side(&format!("with {}", names.join(", ")))]
     }
 

@@ -6,6 +6,7 @@
 
 mod error;
 mod estimate;
+mod forecast;
 mod instruments;
 mod pair;
 mod placement;
@@ -17,7 +18,9 @@ mod slices;
 mod starts;
 
 pub use error::DuetError;
+pub use forecast::Forecast;
 pub use pair::{PairExecutor, PairMachine, PairOutcome, compare_starts};
 pub use plan::DuetPlan;
 pub use progress::{DuetOutcome, DuetProgress};
 pub use run::{duet, instrument_duet};
+pub use starts::PAIRS_MIN;

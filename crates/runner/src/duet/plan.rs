@@ -13,6 +13,8 @@ use crate::{CrowdKind, Plan, Subject};
 pub struct DuetPlan {
     /// A and B. They share the folder for results, the workload and the seed.
     pub sides: [Plan; 2],
+    /// Names of the sides in texts; `None` for one that follows from its plan.
+    pub names: [Option<String>; 2],
     /// Time of the whole duet.
     pub time: Duration,
     /// Length of a slice without its margins.
@@ -23,6 +25,8 @@ pub struct DuetPlan {
     pub starts: u32,
     /// End early when the interval of the ratio reaches no further than this part of it to each side.
     pub within: Option<f64>,
+    /// The difference that forecasts are about, as a part of the ratio: 0.02 is 2 %.
+    pub asked: f64,
     /// Run both sides at the same time, each on half of the CPUs.
     pub together: bool,
     /// Probability that an interval contains the true ratio.
@@ -38,6 +42,9 @@ const JAVA_START: (Duration, Duration) = (Duration::from_secs(20), Duration::fro
 /// Length of a slice by default: the scatter of pairs hardly depends on the length, so more and shorter slices show more.
 const SLICE: Duration = Duration::from_millis(50);
 
+/// The difference that forecasts are about unless one is asked for.
+const ASKED: f64 = 0.02;
+
 impl DuetPlan {
     /// A duet of these sides with the usual schedule: starts of 6 s with 1 s of warm-up, or of 20 s with 6 s for Java, and
     /// slices of 50 ms.
@@ -47,11 +54,13 @@ impl DuetPlan {
         let (per_start, warmup) = if sides.iter().any(java) { JAVA_START } else { NATIVE_START };
         DuetPlan {
             sides,
+            names: [None, None],
             time: per_start * starts,
             slice: SLICE,
             warmup,
             starts,
             within: None,
+            asked: ASKED,
             together: false,
             confidence,
             folder_name: "duet".to_owned(),
@@ -111,19 +120,91 @@ impl DuetPlan {
         Ok(sides)
     }
 
+    /// Both sides in words; `platforms` are the names of their platforms.
+    ///
+    /// # Errors
+    /// Both have the same name.
+    pub(crate) fn describe(&self, platforms: &[String; 2]) -> Result<[DuetSide; 2], DuetError> {
+        let own = |side: usize| {
+            let plan = &self.sides[side];
+            let settings = plan.subject.platform().map_or(&[][..], |own| &own.request.settings);
+            joined(&platforms[side], ":", settings, ",")
+        };
+        let with_crowd = |side: usize| {
+            let plan = &self.sides[side];
+            format!("{}, crowd {}", own(side), joined(plan.crowd.name(), ":", &plan.crowd_settings, ","))
+        };
+        let alternatives = [[0, 1].map(own), [0, 1].map(with_crowd), ["base", "change"].map(str::to_owned)];
+        let different = alternatives.into_iter().find(|[a, b]| a != b);
+        let [a, b] = different.unwrap_or_default();
+        let [given_a, given_b] = self.names.clone();
+        let names = [given_a.unwrap_or(a), given_b.unwrap_or(b)];
+        if names[0] == names[1] {
+            return Err(DuetError::Names(names[0].clone()));
+        }
+        Ok([0, 1].map(|side| self.describe_side(side, &names[side], &platforms[side])))
+    }
+
     /// A side in words.
-    pub(crate) fn describe(&self, side: usize, platform: &str) -> DuetSide {
+    pub(crate) fn describe_side(&self, side: usize, name: &str, platform: &str) -> DuetSide {
         let plan = &self.sides[side];
         let with = |name: &str, settings: &[Setting]| match settings {
             [] => name.to_owned(),
-            some => {
-                let settings: Vec<String> = some.iter().map(ToString::to_string).collect();
-                format!("{name} ({})", settings.join(", "))
-            }
+            some => joined(name, " (", some, ", ") + ")",
         };
         DuetSide {
+            name: name.to_owned(),
             platform: with(platform, plan.subject.platform().map_or(&[], |own| &own.request.settings)),
             crowd: with(plan.crowd.name(), &plan.crowd_settings),
         }
+    }
+}
+
+/// A name with settings; the name alone without any.
+fn joined(name: &str, start: &str, settings: &[Setting], separator: &str) -> String {
+    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    if settings.is_empty() { name.to_owned() } else { format!("{name}{start}{}", settings.join(separator)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use klatch_platforms::PlatformRequest;
+    use klatch_record::Build;
+
+    use super::*;
+    use crate::PlatformPlan;
+
+    fn names(
+        knobs: [&str; 2],
+        crowds: [CrowdKind; 2],
+        given: [Option<&str>; 2],
+    ) -> Result<[String; 2], String> {
+        let sides = [0, 1].map(|side| {
+            let settings = knobs[side].split(',').filter(|knob| !knob.is_empty());
+            let settings = settings.map(|knob| knob.parse().unwrap()).collect();
+            let request = PlatformRequest { settings, ..PlatformRequest::default() };
+            let build = Build { version: "1".to_owned(), commit: None, profile: None };
+            let subject = Subject::Platform(PlatformPlan::new(request));
+            Plan { crowd: crowds[side], ..Plan::new(subject, PathBuf::new(), build) }
+        });
+        let given = given.map(|name| name.map(str::to_owned));
+        let plan = DuetPlan { names: given, ..DuetPlan::usual(sides, 1, 0.95) };
+        let platforms = ["pychat", "pychat"].map(str::to_owned);
+        plan.describe(&platforms).map(|sides| sides.map(|side| side.name)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_sides_of_a_duet_have_different_names() {
+        use CrowdKind::{Java, Native};
+        let named = |knobs, crowds, given| names(knobs, crowds, given).unwrap();
+        let none = [None, None];
+        assert_eq!(named(["", "a=1,b=2"], [Native, Native], none), ["pychat", "pychat:a=1,b=2"]);
+        assert_eq!(named(["", ""], [Native, Java], none), ["pychat, crowd native", "pychat, crowd java"]);
+        assert_eq!(named(["", ""], [Native, Native], none), ["base", "change"]);
+        assert_eq!(named(["", ""], [Native, Native], [None, Some("patch 7")]), ["base", "patch 7"]);
+        let error = names(["", ""], [Native, Native], [Some("x"), Some("x")]).unwrap_err();
+        assert_eq!(error, "both sides are called x: give one of them another name");
     }
 }

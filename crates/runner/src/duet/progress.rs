@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use klatch_record::Duet;
 
+use crate::duet::forecast::Forecast;
+
 /// How far a duet is.
 #[derive(Clone, Copy, Debug)]
 pub struct DuetProgress {
@@ -14,6 +16,8 @@ pub struct DuetProgress {
     pub pairs: usize,
     /// Time since the beginning.
     pub elapsed: Duration,
+    /// What the duet will show; only after a start, and only where it is news.
+    pub forecast: Option<Forecast>,
 }
 
 /// A duet, and where it was written.
@@ -22,4 +26,6 @@ pub struct DuetOutcome {
     pub duet: Duet,
     /// The folder with `duet.json` and the records of both sides.
     pub folder: PathBuf,
+    /// Time from the first start to the end of the last one.
+    pub took: Duration,
 }

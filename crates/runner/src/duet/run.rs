@@ -1,19 +1,20 @@
 //! The starts of a duet, one after the other, until its time is over or its interval narrow.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use klatch_platforms::Processes;
-use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetSide, WhichSide, save_json};
+use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, WhichSide, save_json};
 use klatch_stats::{Sequential, StatsError, StopDecision};
 
 use crate::duet::error::DuetError;
 use crate::duet::estimate;
+use crate::duet::forecast::{Forecast, forecast, hopeless};
 use crate::duet::instruments::InstrumentStarts;
 use crate::duet::plan::DuetPlan;
 use crate::duet::progress::{DuetOutcome, DuetProgress};
-use crate::duet::starts::{ServerStarts, StartOutcome, Starts, block, start_time};
+use crate::duet::starts::{Pace, ServerStarts, StartOutcome, Starts, block};
 use crate::folder::remove_empty;
 use crate::{RunError, make_folder, now, point_latest_at};
 
@@ -76,9 +77,10 @@ fn make_starts(
         plan.within.map(|within| Sequential::new(Sequential::FIRST_MIN, most, within, plan.confidence));
     let rule = rule.transpose()?;
     let mut duet = empty(plan, starts.sides());
-    let began = Instant::now();
+    let (began, mut pace, mut said) = (Instant::now(), Pace::default(), None);
     for number in 1..=plan.starts {
-        let time = start_time(began, plan.time, plan.starts - number + 1);
+        let Some(time) = pace.next(began, plan.time, plan.slice, plan.starts - number + 1) else { break };
+        let (start_began, until) = (Instant::now(), time.until);
         let (start, end) = match starts.make(number, &time, &mut on_progress) {
             Ok(StartOutcome::Complete(start)) => (Some(start), DuetEnd::Complete),
             Ok(StartOutcome::Interrupted(start)) => (Some(start), DuetEnd::Interrupted),
@@ -88,6 +90,8 @@ fn make_starts(
             Err(_) if processes.interrupted() && number > 1 => (None, DuetEnd::Interrupted),
             Err(error) => return Err(error),
         };
+        let counted = start.as_ref().map(counted_time).unwrap_or_default() + 2 * plan.slice;
+        pace.note(start_began, until, Instant::now(), counted);
         duet.starts.extend(start);
         // A start that was cut short counts only if there is no other.
         let complete =
@@ -96,13 +100,76 @@ fn make_starts(
         let first = rule.as_ref().map(|_| Sequential::FIRST_MIN).filter(|first| complete.len() >= *first);
         duet.metrics = estimate::metrics(complete, first, plan.confidence);
         duet.end = end;
+        let outlook = Outlook { plan, rule: rule.as_ref(), pace: &pace, began };
+        if let Some(needed_s) = outlook.hopeless(&duet)? {
+            duet.end = DuetEnd::Hopeless { needed_s };
+        }
         save_json(&duet, &folder.join("duet.json"))?;
         point_latest_at(folder);
         if duet.end != DuetEnd::Complete || is_narrow(rule.as_ref(), &duet)? {
             break;
         }
+        if number < plan.starts
+            && let Some(forecast) = outlook.news(&duet, said)
+        {
+            said = Some(forecast);
+            let elapsed = began.elapsed();
+            on_progress(DuetProgress { start: number, pairs: 0, elapsed, forecast: said });
+        }
     }
-    Ok(DuetOutcome { duet, folder: folder.to_owned() })
+    Ok(DuetOutcome { duet, folder: folder.to_owned(), took: began.elapsed() })
+}
+
+/// From the first pair of a start to its last one.
+fn counted_time(start: &DuetStart) -> Duration {
+    let (first, last) = (start.pairs.first(), start.pairs.last());
+    let s = first.zip(last).map_or(0.0, |(first, last)| last.at_s - first.at_s);
+    Duration::from_secs_f64(s.max(0.0))
+}
+
+/// What the starts so far say about the rest of a duet.
+struct Outlook<'a> {
+    plan: &'a DuetPlan,
+    rule: Option<&'a Sequential>,
+    pace: &'a Pace,
+    began: Instant,
+}
+
+impl Outlook<'_> {
+    /// Starts of the whole duet that its time has room for.
+    fn starts(&self, made: usize) -> u32 {
+        let left = self.plan.time.saturating_sub(self.began.elapsed());
+        let more = (left.as_secs_f64() / self.pace.mean().as_secs_f64().max(1e-9)) as u32;
+        (made as u32).saturating_add(more).min(self.plan.starts)
+    }
+
+    /// A forecast that differs from the last one; after the first start, and after those that show how starts differ.
+    fn news(&self, duet: &Duet, said: Option<Forecast>) -> Option<Forecast> {
+        let made = duet.starts.len();
+        let is_due = made == 1 || made == estimate::STARTS_MIN || made == Sequential::FIRST_MIN;
+        let metric = deciding(duet).filter(|_| is_due)?;
+        let start_s = self.pace.mean().as_secs_f64();
+        let forecast = forecast(self.plan, self.rule, metric, start_s, self.starts(made)).ok()?;
+        let differs = said.is_none_or(|said| (forecast.shows / said.shows).ln().abs() > NEWS);
+        differs.then_some(forecast)
+    }
+
+    /// How long the required width takes, s, if that is more than there is.
+    fn hopeless(&self, duet: &Duet) -> Result<Option<f64>, StatsError> {
+        let (Some(rule), Some(metric), DuetEnd::Complete) = (self.rule, deciding(duet), &duet.end) else {
+            return Ok(None);
+        };
+        let starts = self.starts(duet.starts.len());
+        hopeless(rule, &metric.starts, self.pace.mean().as_secs_f64(), starts)
+    }
+}
+
+/// Change of a forecast, on the logarithmic scale, from which on it is said again.
+const NEWS: f64 = 0.3;
+
+/// The metric that decides when a duet is narrow enough.
+fn deciding(duet: &Duet) -> Option<&DuetMetric> {
+    duet.metrics.iter().find(|metric| metric.metric == estimate::SERVER_CPU)
 }
 
 fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {
@@ -126,7 +193,6 @@ fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {
 /// Whether the stopping rule ends the duet.
 fn is_narrow(rule: Option<&Sequential>, duet: &Duet) -> Result<bool, StatsError> {
     let Some(rule) = rule else { return Ok(false) };
-    let metric = duet.metrics.iter().find(|metric| metric.metric == estimate::SERVER_CPU);
-    let ratios = metric.map(|metric| metric.starts.as_slice()).unwrap_or_default();
+    let ratios = deciding(duet).map(|metric| metric.starts.as_slice()).unwrap_or_default();
     Ok(rule.evaluate(ratios)? != StopDecision::Open)
 }

@@ -63,7 +63,7 @@ pub(crate) struct ServerStarts<'a> {
     folders: Folders,
     rng: Rng,
     cpus: u32,
-    names: [String; 2],
+    sides: [klatch_record::DuetSide; 2],
 }
 
 impl<'a> ServerStarts<'a> {
@@ -77,9 +77,10 @@ impl<'a> ServerStarts<'a> {
         folders: Folders,
     ) -> Result<ServerStarts<'a>, DuetError> {
         let names = [check_plan(&plan.sides[0])?.subject.name(), check_plan(&plan.sides[1])?.subject.name()];
+        let sides = plan.describe(&names)?;
         let cpus = klatch_host::machine::allowed_cpus();
         let rng = Rng::with_seed(plan.sides[0].seed);
-        Ok(ServerStarts { plan, processes, folders, rng, cpus, names })
+        Ok(ServerStarts { plan, processes, folders, rng, cpus, sides })
     }
 
     /// Ends both runs and saves their records.
@@ -96,7 +97,7 @@ impl<'a> ServerStarts<'a> {
 
 impl Starts for ServerStarts<'_> {
     fn sides(&self) -> [klatch_record::DuetSide; 2] {
-        [0, 1].map(|side| self.plan.describe(side, &self.names[side]))
+        self.sides.clone()
     }
 
     fn make(
@@ -188,7 +189,7 @@ pub(crate) fn measure(
             made => made?,
         }
         let elapsed = time.began.elapsed();
-        on_progress(DuetProgress { start: number, pairs: pairs.pairs.len(), elapsed });
+        on_progress(DuetProgress { start: number, pairs: pairs.pairs.len(), elapsed, forecast: None });
     }
     let own_s = sides.all_cpu_ns().saturating_sub(used_ns) as f64 / 1e9;
     let machine = machine.zip(MachineTime::read()).filter(|_| !interrupted);
@@ -206,4 +207,76 @@ pub(crate) fn measure(
 pub(crate) fn start_time(began: Instant, time: Duration, starts_left: u32) -> StartTime {
     let left = time.saturating_sub(began.elapsed());
     StartTime { began, until: Instant::now() + left / starts_left }
+}
+
+/// Pairs of slices that each start must have time for.
+pub const PAIRS_MIN: u32 = 20;
+
+/// How long the starts so far took, so that the next ones end in time.
+#[derive(Default)]
+pub(crate) struct Pace {
+    starts: u32,
+    /// Time of all of them.
+    all: Duration,
+    /// Longest time of a start in which no pair counts: servers and crowds start, warm up, and stop.
+    overhead: Duration,
+    /// Longest time from the last pair until everything had stopped and was saved.
+    tail: Duration,
+}
+
+impl Pace {
+    /// Notes a start that ran from `began` to `ended`, and in which pairs were to count until `until`.
+    pub(crate) fn note(&mut self, began: Instant, until: Instant, ended: Instant, counted: Duration) {
+        let all = ended - began;
+        self.starts += 1;
+        self.all += all;
+        self.overhead = self.overhead.max(all.saturating_sub(counted));
+        self.tail = self.tail.max(ended.saturating_duration_since(until));
+    }
+
+    /// Time of a start.
+    pub(crate) fn mean(&self) -> Duration {
+        self.all / self.starts.max(1)
+    }
+
+    /// The next of at most `starts_left` starts in the time that is left; `None` if not even one fits.
+    pub(crate) fn next(
+        &self,
+        began: Instant,
+        time: Duration,
+        slice: Duration,
+        starts_left: u32,
+    ) -> Option<StartTime> {
+        if self.starts == 0 {
+            return Some(start_time(began, time, starts_left));
+        }
+        let left = time.saturating_sub(began.elapsed());
+        let shortest = self.overhead + 2 * PAIRS_MIN * slice;
+        let fitting = (left.as_secs_f64() / shortest.as_secs_f64().max(1e-9)) as u32;
+        let share = left / fitting.min(starts_left).max(1);
+        (fitting > 0).then(|| StartTime { began, until: Instant::now() + share.saturating_sub(self.tail) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_start_begins_that_does_not_fit() {
+        let s = Duration::from_secs;
+        let began = Instant::now();
+        let mut pace = Pace::default();
+        let slice = Duration::from_millis(50);
+        let fits = |pace: &Pace, time| pace.next(began, s(time), slice, 2).map(|next| next.until - began);
+        assert!(fits(&pace, 1).is_some(), "the first start is made in any case");
+        // A start of 30 s: 16 s until the first pair counts, and 4 s after the last.
+        pace.note(began, began + s(26), began + s(30), s(10));
+        assert_eq!(pace.mean(), s(30));
+        assert_eq!(fits(&pace, 15), None, "it needs 22 s");
+        let only = fits(&pace, 30).unwrap();
+        assert!(only > s(25) && only < s(27), "one of 30 s, of which the last 4 s are its end: {only:?}");
+        let half = fits(&pace, 80).unwrap();
+        assert!(half > s(35) && half < s(37), "two fit: {half:?}");
+    }
 }

@@ -25,17 +25,18 @@ pub(crate) fn describe_workload(workload: &Workload) -> String {
 /// The values of a property on one side, each once, as text. `None` is a value that a record does not have.
 type Values<'a> = BTreeSet<Option<&'a str>>;
 
-/// One sentence for each property in which the records of the two sides differ, or those of one side among each other.
-pub(crate) fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
+/// One sentence for each property in which the records of the two sides differ, or those of one side among each other. `names` are those
+/// of the sides.
+pub(crate) fn differences(names: [&str; 2], a: &[Record], b: &[Record]) -> Vec<String> {
     let workloads = [a, b].map(|side| -> Vec<String> {
         side.iter().map(|record| describe_workload(&record.workload)).collect()
     });
     let values = workloads.each_ref().map(|side| side.iter().map(|text| Some(text.as_str())).collect());
-    let workload = sentence("workloads", &values, "none");
+    let workload = sentence(names, "workloads", &values, "none");
     let headings = |side: &[Record]| -> BTreeSet<String> { side.iter().map(describe_platform).collect() };
     let is_same = workload.is_none() && headings(a) == headings(b);
     let sides: [Side; 2] = [a, b].map(|side| side.iter().map(conditions).collect());
-    workload.into_iter().chain(of_conditions(&sides, is_same)).chain(unknown(&sides)).collect()
+    workload.into_iter().chain(of_conditions(names, &sides, is_same)).chain(unknown(&sides)).collect()
 }
 
 /// Conditions that a side has once: what ran, and on what. Others, such as the seed or a time limit, may change within a series.
@@ -119,7 +120,7 @@ fn some_lack_it(values: &[Values<'_>; 2]) -> bool {
 type Side = Vec<BTreeMap<Condition, String>>;
 
 /// The sentences about conditions; `is_same` if workloads and descriptions of the platform are equal.
-fn of_conditions(sides: &[Side; 2], is_same: bool) -> Vec<String> {
+fn of_conditions(names: [&str; 2], sides: &[Side; 2], is_same: bool) -> Vec<String> {
     let all: BTreeSet<&Condition> = sides.iter().flatten().flat_map(BTreeMap::keys).collect();
     let values = |condition: &Condition| -> [Values<'_>; 2] {
         sides.each_ref().map(|side| side.iter().map(|one| one.get(condition).map(String::as_str)).collect())
@@ -130,7 +131,7 @@ fn of_conditions(sides: &[Side; 2], is_same: bool) -> Vec<String> {
         all.into_iter().partition(|condition| condition.path().ends_with("command"));
     let sentences = |conditions: &[&Condition]| -> Vec<String> {
         let wanted = conditions.iter().filter(|condition| !is_known(condition.path(), &values));
-        wanted.filter_map(|condition| about(condition, &values[condition.path()])).collect()
+        wanted.filter_map(|condition| about(names, condition, &values[condition.path()])).collect()
     };
     let found = sentences(&others);
     // Everything else shows in the commands, so they add something only where nothing else differs.
@@ -185,46 +186,49 @@ fn follows_from(side: &str, differs: impl Fn(&str) -> bool) -> bool {
 }
 
 /// The sentence about a condition; `None` if it is equal in all records.
-fn about(condition: &Condition, values: &[Values<'_>; 2]) -> Option<String> {
+fn about(names: [&str; 2], condition: &Condition, values: &[Values<'_>; 2]) -> Option<String> {
     match condition.path() {
         // A series may have several seeds.
         "options.seed" if values[0] == values[1] => None,
-        "platform.class" if values[0] != values[1] => Some(sentence("classes", values, "none")?.replacen(
-            "differ",
-            "differ, so the scores are not comparable",
-            1,
-        )),
+        "platform.class" if values[0] != values[1] => {
+            Some(sentence(names, "classes", values, "none")?.replacen(
+                "differ",
+                "differ, so the scores are not comparable",
+                1,
+            ))
+        }
         WARMUPS if some_lack_it(values) => {
             let [a, b] = values.each_ref().map(|values| match values.contains(&None) {
                 true => "lacks them, as no `klatch run` started its crowds",
                 false => "has them",
             });
-            Some(format!("options of the runs cannot be compared: A {a}; B {b}"))
+            let [a_name, b_name] = names;
+            Some(format!("options of the runs cannot be compared: {a_name} {a}; {b_name} {b}"))
         }
         path if path.ends_with("command") || path.ends_with("options") => {
-            sentence_of_words(&condition.name(), values)
+            sentence_of_words(names, &condition.name(), values)
         }
-        path => sentence(&condition.name(), values, absent_word(path)),
+        path => sentence(names, &condition.name(), values, absent_word(path)),
     }
 }
 
 /// `kernels differ: A 6.1; B 6.2`, or `A mixes kernels: 6.1 and 6.2; B 6.1`; `None` if all values are equal.
 /// `absent` stands for no value.
-fn sentence(name: &str, values: &[Values<'_>; 2], absent: &str) -> Option<String> {
+fn sentence([one, other]: [&str; 2], name: &str, values: &[Values<'_>; 2], absent: &str) -> Option<String> {
     let [a, b] = values.each_ref().map(|values| {
         let texts: Vec<&str> = values.iter().map(|value| value.unwrap_or(absent)).collect();
         texts.join(" and ")
     });
     match values.each_ref().map(|values| values.len() > 1) {
-        [true, true] => Some(format!("A and B mix {name}: A {a}; B {b}")),
-        [true, false] => Some(format!("A mixes {name}: {a}; B {b}")),
-        [false, true] => Some(format!("B mixes {name}: {b}; A {a}")),
-        [false, false] => (a != b).then(|| format!("{name} differ: A {a}; B {b}")),
+        [true, true] => Some(format!("{one} and {other} mix {name}: {one} {a}; {other} {b}")),
+        [true, false] => Some(format!("{one} mixes {name}: {a}; {other} {b}")),
+        [false, true] => Some(format!("{other} mixes {name}: {b}; {one} {a}")),
+        [false, false] => (a != b).then(|| format!("{name} differ: {one} {a}; {other} {b}")),
     }
 }
 
 /// The same with only those words of each value that not all values have.
-fn sentence_of_words(name: &str, values: &[Values<'_>; 2]) -> Option<String> {
+fn sentence_of_words(names: [&str; 2], name: &str, values: &[Values<'_>; 2]) -> Option<String> {
     let all: Vec<Vec<&str>> = values
         .iter()
         .flatten()
@@ -240,7 +244,7 @@ fn sentence_of_words(name: &str, values: &[Values<'_>; 2]) -> Option<String> {
         values.iter().map(|value| Some(value.as_str()).filter(|value| !value.is_empty())).collect()
     });
     // The same words in another order stay whole.
-    sentence(name, &texts, "none").or_else(|| sentence(name, values, "none"))
+    sentence(names, name, &texts, "none").or_else(|| sentence(names, name, values, "none"))
 }
 
 #[cfg(test)]
@@ -252,6 +256,10 @@ mod tests {
     };
 
     use super::*;
+
+    fn differences(a: &[Record], b: &[Record]) -> Vec<String> {
+        super::differences(["A", "B"], a, b)
+    }
 
     /// A classic test in Java.
     fn java() -> Record {
@@ -518,7 +526,7 @@ mod tests {
             vec![conditions_in(&json)]
         };
         assert_eq!(
-            of_conditions(&[with("0xa0"), with("0xa1")], true),
+            of_conditions(["A", "B"], &[with("0xa0"), with("0xa1")], true),
             ["values of environment.microcode differ: A 0xa0; B 0xa1"]
         );
     }

@@ -66,6 +66,24 @@ fn within_noise(metric: &MetricComparison, noise: &Noise) -> Option<String> {
     })
 }
 
+/// Names of two sides: what ran, or else where the records are, or the order.
+fn names(a: &Read, b: &Read) -> [String; 2] {
+    let platform = |read: &Read| {
+        let platform = &read.records[0].platform;
+        let knobs: Vec<String> =
+            platform.knobs.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if knobs.is_empty() {
+            platform.name.clone()
+        } else {
+            format!("{}:{}", platform.name, knobs.join(","))
+        }
+    };
+    let place = |read: &Read| read.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let alternatives = [[a, b].map(platform), [a, b].map(place)];
+    let different = alternatives.into_iter().find(|[a, b]| a != b && !a.is_empty() && !b.is_empty());
+    different.unwrap_or_else(|| ["base", "change"].map(str::to_owned))
+}
+
 /// Compares two sides that were read.
 fn compare_records(
     cell: Option<String>,
@@ -75,7 +93,8 @@ fn compare_records(
 ) -> Result<Comparison, CompareError> {
     refuse_copies(a.records.iter().zip(&a.files).chain(b.records.iter().zip(&b.files)))?;
     let mut caveats: Vec<String> = a.caveats.iter().chain(&b.caveats).cloned().collect();
-    caveats.extend(differences(&a.records, &b.records));
+    let names = names(a, b);
+    caveats.extend(differences(names.each_ref().map(String::as_str), &a.records, &b.records));
     let (a_starts, b_starts) = (values_by_start(a), values_by_start(b));
     let unit = if a_starts.len() > 1 && b_starts.len() > 1 { Unit::Start } else { Unit::Trial };
     let (a_units, b_units) = match unit {
@@ -88,7 +107,7 @@ fn compare_records(
     let Pairing { design, a: a_units, b: b_units, left_out } = pair(a_units, b_units);
     if design == Design::Unpaired {
         // In a paired comparison drift drops out, so only this one needs the warnings about the series.
-        for (side, read) in [("A", a), ("B", b)] {
+        for (side, read) in names.iter().zip([a, b]) {
             let warnings = guard_series(&read.records.iter().collect::<Vec<_>>());
             let others = warnings.iter().filter(|warning| warning.kind != WarningKind::OneStart);
             caveats.extend(others.map(|warning| format!("{side}: {}; {}", warning.message, warning.advice)));
@@ -108,7 +127,8 @@ fn compare_records(
         caveats.extend(metrics.iter().filter_map(|metric| within_noise(metric, noise)));
     }
     let pairs = (design == Design::Paired).then_some(a_units.len() as u32);
-    let side = |read: &Read, starts: usize| Side {
+    let side = |name: &str, read: &Read, starts: usize| Side {
+        name: name.to_owned(),
         path: read.path.display().to_string(),
         platform: describe_platform(&read.records[0]),
         trials: read.records.len() as u32,
@@ -117,8 +137,8 @@ fn compare_records(
     Ok(Comparison {
         schema: COMPARISON_SCHEMA_NAME.to_owned(),
         cell,
-        a: side(a, a_starts.len()),
-        b: side(b, b_starts.len()),
+        a: side(&names[0], a, a_starts.len()),
+        b: side(&names[1], b, b_starts.len()),
         estimate: terms.estimate,
         confidence: terms.confidence,
         unit,

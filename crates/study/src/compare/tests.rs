@@ -144,7 +144,7 @@ fn other_differences_are_listed_and_invalid_trials_are_left_out() {
     );
     assert!(
         comparison.caveats[1]
-            .starts_with("workloads differ: A chat: rooms 5, users 20, count 100, size 60, pacing turns")
+            .starts_with("workloads differ: c chat: rooms 5, users 20, count 100, size 60, pacing turns")
     );
     assert!(comparison.caveats[2].starts_with("classes differ"), "{:?}", comparison.caveats);
     assert_eq!((comparison.b.trials, comparison.caveats.len()), (5, 3));

@@ -7,6 +7,7 @@ mod rules;
 #[cfg(feature = "schema")]
 mod schema;
 mod search;
+mod small;
 #[cfg(test)]
 mod tests;
 mod workload;
@@ -24,6 +25,7 @@ use crate::file::{Axis, Scalar};
 use crate::search::Search;
 
 use self::rules::RulesTable;
+pub use self::small::SmallStudy;
 
 /// Values of an axis, with their position in the file.
 type Values<T> = Option<Spanned<Axis<T>>>;
