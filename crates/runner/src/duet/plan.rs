@@ -185,7 +185,7 @@ mod tests {
             let settings = knobs[side].split(',').filter(|knob| !knob.is_empty());
             let settings = settings.map(|knob| knob.parse().unwrap()).collect();
             let request = PlatformRequest { settings, ..PlatformRequest::default() };
-            let build = Build { version: "1".to_owned(), commit: None, profile: None };
+            let build = Build { version: "1".to_owned(), ..Build::default() };
             let subject = Subject::Platform(PlatformPlan::new(request));
             Plan { crowd: crowds[side], ..Plan::new(subject, PathBuf::new(), build) }
         });
