@@ -68,7 +68,7 @@ impl Compare {
         }
         if !self.json {
             let answer = comparison_answer(&comparisons).unwrap_or_default();
-            print(Ending { answer, next: self.next(&comparisons)?, ..Ending::default() });
+            next::print_ending(Ending { answer, next: self.next(&comparisons)?, ..Ending::default() });
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -225,7 +225,7 @@ impl Duet {
         } else {
             print(klatch_report::duet(&outcome.duet));
             let saved = save_duet_report(&outcome.folder, &outcome.duet)?;
-            print(Ending {
+            next::print_ending(Ending {
                 answer: saved.answer,
                 places: vec![("results", outcome.folder.clone()), ("report", saved.path)],
                 next: self.next(&outcome.duet),

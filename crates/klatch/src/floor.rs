@@ -116,7 +116,7 @@ impl Floor {
                 false => next::words(&["klatch", "report", &history.path.display().to_string()]),
             };
             let places = vec![("results", store.folder().to_owned()), ("history", history.path.clone())];
-            print(Ending { answer: report.answer, places, next });
+            next::print_ending(Ending { answer: report.answer, places, next });
         }
         Ok(ExitCode::SUCCESS)
     }

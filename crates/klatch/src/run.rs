@@ -229,7 +229,7 @@ impl Run {
             print(format_args!("\n{}", trials(&outcome.records)));
             let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
             print(warnings(&guard_series(&counted.collect::<Vec<_>>())));
-            print(ending(&outcome, &plan.out)?);
+            next::print_ending(ending(&outcome, &plan.out)?);
         }
         let any = |status| outcome.records.iter().any(|record| record.verdict.status == status);
         Ok(match (any(Status::Invalid), any(Status::Unknown)) {
@@ -264,7 +264,7 @@ impl Run {
         }
         anyhow::ensure!(
             (2..=1000).contains(&self.trials),
-            "with several starts or platforms, the trial count must be 2..=1000, got {}",
+            "with several starts or platforms, the trial count must be 2 to 1,000, got {}",
             self.trials
         );
         let pair = |setting: &Setting| (setting.name.clone(), setting.value.clone());

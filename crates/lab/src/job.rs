@@ -20,6 +20,9 @@ pub(crate) const END: &str = "\nklatch-lab-end\n";
 /// Where `klatch sched run` writes the counters of the scheduler.
 pub(crate) const SCHEDULER_FILE: &str = "scheduler.json";
 
+/// The variable that every command in the machine has. What it writes is elsewhere afterwards.
+pub const IN_LAB: &str = "KLATCH_IN_LAB";
+
 /// Where `klatch lab counted` writes what the counters counted.
 pub const COUNTERS_FILE: &str = "counters.json";
 

@@ -21,7 +21,7 @@ pub use error::LabError;
 pub use guest::guest;
 pub use image::Image;
 pub use java::java_runtime;
-pub use job::{Answer, COUNTERS_FILE, Job, OTHER_PROGRAM, START_US, Step, counted};
+pub use job::{Answer, COUNTERS_FILE, IN_LAB, Job, OTHER_PROGRAM, START_US, Step, counted};
 pub use kernels::Kernel;
 pub use outcome::{outcome, outcome_without_answer};
 pub use probe::{Acquisitions, Block, LockTiers, Pattern, Probe, ProbeError, ProbeResult};

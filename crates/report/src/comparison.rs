@@ -54,21 +54,22 @@ pub fn comparison(comparison: &Comparison) -> String {
 }
 
 /// The table of two sides: a metric, a value of each, a strip, and the conclusion.
-pub(crate) struct Columns<'a> {
-    names: [&'a str; 2],
+pub(crate) struct Columns {
+    names: [String; 2],
     widths: [usize; 2],
 }
 
-impl<'a> Columns<'a> {
+impl Columns {
     /// Columns for the sides of these names.
-    pub(crate) fn of(names: [&'a str; 2]) -> Columns<'a> {
+    pub(crate) fn of(names: [&str; 2]) -> Columns {
         let names = distinct(names);
-        Columns { names, widths: names.map(|name| (name.chars().count() + 2).max(14)) }
+        let widths = names.each_ref().map(|name| (name.chars().count() + 2).max(14));
+        Columns { names, widths }
     }
 
     /// The head; `center` is what the values are.
     pub(crate) fn head(&self, center: &str) -> String {
-        let ([a, b], [a_width, b_width]) = (self.names, self.widths);
+        let ([a, b], [a_width, b_width]) = (&self.names, self.widths);
         format!("{center:<18}{a:>a_width$}{b:>b_width$}")
     }
 

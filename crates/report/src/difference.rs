@@ -151,12 +151,24 @@ pub(crate) fn percent(part: f64) -> String {
 }
 
 /// Two names, each without what both have in common: of two variants of one platform, the knobs that differ.
-pub(crate) fn distinct<'a>([a, b]: [&'a str; 2]) -> [&'a str; 2] {
-    let own = |name: &'a str| name.split_once(':').filter(|(_, knobs)| knobs.contains('='));
-    match (own(a), own(b)) {
-        (Some((one, a_knobs)), Some((other, b_knobs))) if one == other => [a_knobs, b_knobs],
-        _ => [a, b],
-    }
+pub(crate) fn distinct([a, b]: [&str; 2]) -> [String; 2] {
+    let knobs = |name: &str| -> Option<(String, Vec<String>)> {
+        let (platform, knobs) = name.split_once(':').filter(|(_, knobs)| knobs.contains('='))?;
+        Some((platform.to_owned(), knobs.split(',').map(str::to_owned).collect()))
+    };
+    let whole = [a, b].map(str::to_owned);
+    let (Some((one, a)), Some((other, b))) = (knobs(a), knobs(b)) else { return whole };
+    let own = |side: &[String], of: &[String]| {
+        let own: Vec<&str> = side.iter().filter(|knob| !of.contains(knob)).map(String::as_str).collect();
+        own.join(",")
+    };
+    let names = [own(&a, &b), own(&b, &a)];
+    if one == other && names.iter().all(|name| !name.is_empty()) { names } else { whole }
+}
+
+/// A metric as the name of a row: `server CPU per request`.
+pub(crate) fn noun(metric: &str, unit: &str) -> String {
+    phrase(metric, unit).noun
 }
 
 #[cfg(test)]
@@ -210,6 +222,7 @@ mod tests {
     #[test]
     fn variants_of_one_platform_differ_in_their_knobs() {
         assert_eq!(distinct([SIDES.a, SIDES.b]), ["threads=platform", "threads=virtual"]);
+        assert_eq!(distinct(["x:gc=g1,heap=1g", "x:gc=zgc,heap=1g"]), ["gc=g1", "gc=zgc"]);
         assert_eq!(
             distinct(["native-epoll", "native-epoll:loops=2"]),
             ["native-epoll", "native-epoll:loops=2"]

@@ -93,7 +93,7 @@ impl Compare {
         );
         print(lab_difference(&before, &after, &self.by, self.top));
         let other = if self.by == "modelled_cycles" { "instructions" } else { "modelled_cycles" };
-        print(Ending {
+        next::print_ending(Ending {
             answer: lab_difference_answer(&before, &after, &self.by),
             next: if before.caches.is_empty() { Vec::new() } else { next::again(&[("--by", other)]) },
             ..Ending::default()

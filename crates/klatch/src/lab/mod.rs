@@ -229,7 +229,7 @@ impl Exec {
             let folder = self.out.as_ref().map_or("counts".to_owned(), |out| format!("{}-2", out.display()));
             ending.next = next::again_before(tail, &[("--out", &folder)]);
         }
-        print(ending);
+        next::print_ending(ending);
         Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
     }
 }

@@ -100,7 +100,7 @@ impl Run {
             print(simulated_run(&outcome, unit) + &measured);
             let answer = simulated_answer(&outcome, unit, &self.scheduler, &described);
             let places = self.trace.iter().map(|path| ("trace", path.clone())).collect();
-            print(Ending { answer, places, next: self.next() });
+            next::print_ending(Ending { answer, places, next: self.next() });
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -18,7 +18,7 @@ use klatch_report::Ending;
 use klatch_study::{Store, StudyFile, StudyHead, load, shipped};
 
 use crate::next;
-use crate::output::{print, print_error, print_line};
+use crate::output::{print_error, print_line};
 use crate::platforms::PlatformArgs;
 use crate::report::SavedReport;
 use crate::web_view::WebArgs;
@@ -233,7 +233,7 @@ impl Study {
             )),
         }
         if !self.json {
-            print(ending);
+            next::print_ending(ending);
         }
         let failed = result.cells.iter().any(|cell| cell.status == CellStatus::Failed);
         if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }

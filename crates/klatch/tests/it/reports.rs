@@ -46,7 +46,11 @@ fn runs_have_reports_in_every_format_alone_and_side_by_side() {
         (json["schema"].as_str(), json["cells"].as_array().map(Vec::len)),
         (Some("klatch-report/2"), Some(2))
     );
-    assert!(report(&[a, b], "html").contains("B compared with A"));
+    let both = report(&[a, b], "html");
+    let platforms = ["native-epoll", "native-threads"];
+    assert!(both.contains(&format!("<h3>{} against {}</h3>", platforms[1], platforms[0])), "{both}");
+    // The name of a side is not added to that of its platform.
+    assert!(!both.contains("native-epoll, native-epoll"), "{both}");
 
     let finished = Finished::run(klatch().arg("report").arg(a));
     assert!(finished.status == Some(0) && a.join("report.html").is_file(), "{finished:?}");
@@ -121,8 +125,11 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
     assert!(matching.contains(names[0]) && !matching.contains(names[1]), "{matching}");
     assert!(page(&format!("/report/{}", names[0])).1.contains("native-epoll carries "));
     let both = page(&format!("/compare?a={}&b={}", names[0], names[1])).1;
-    assert!(both.contains("B compared with A"));
-    assert!(page(&format!("/compare?a={0}&b={0}", names[0])).1.contains("Select one result as A"));
+    assert!(
+        both.contains("<h3>native-threads against native-epoll</h3>")
+            || both.contains("<h3>native-epoll against native-threads</h3>")
+    );
+    assert!(page(&format!("/compare?a={0}&b={0}", names[0])).1.contains("Select one result as base"));
     for (path, wanted) in [("/report/..%2f..%2fetc", "404"), ("/report/latest", "404"), ("/other", "404")] {
         assert!(page(path).0.contains(wanted), "{path}");
     }

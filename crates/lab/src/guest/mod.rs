@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use klatch_instruments::counters::Counters;
 
 use crate::image::MODULES;
-use crate::job::{Answer, END, Job, Step};
+use crate::job::{Answer, END, IN_LAB, Job, Step};
 
 /// Working folder of the commands; its files return with the answer.
 const OUT: &str = "/out";
@@ -68,7 +68,12 @@ fn run_job() -> io::Result<()> {
 
 fn run_step(command: Vec<String>) -> io::Result<Step> {
     let mut klatch = Command::new("/klatch");
-    klatch.args(&command).current_dir(OUT).stdin(Stdio::null()).env("PATH", "/bin:/java/bin:/");
+    klatch
+        .args(&command)
+        .current_dir(OUT)
+        .stdin(Stdio::null())
+        .env("PATH", "/bin:/java/bin:/")
+        .env(IN_LAB, "1");
     let output = klatch.output()?;
     Ok(Step {
         command,

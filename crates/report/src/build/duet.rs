@@ -6,8 +6,7 @@ use klatch_record::{Duet, DuetEnd, DuetMetric, PairResult, RatioEstimate, Slice}
 use klatch_stats::{Design, Ratio, ratio_of_geometric_means};
 
 use super::commands::shell_line;
-use crate::comparison::format_of;
-use crate::difference::{Sides, distinct, sentence};
+use crate::difference::{Sides, distinct, noun, sentence};
 use crate::duet::{conclusion, method, notes, scatter, sides, title};
 use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Mark, Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow,
@@ -95,14 +94,6 @@ fn capital(mut sentence: String) -> String {
     sentence
 }
 
-/// The name of a metric within a sentence.
-fn metric_title(metric: &str) -> &'static str {
-    match metric {
-        "server_cpu_us_per_message" => "CPU time of the server per message",
-        _ => "throughput",
-    }
-}
-
 fn verdict(duet: &Duet) -> Verdict {
     let (standing, text) = match &duet.end {
         DuetEnd::Complete => (Standing::Valid, method(duet)),
@@ -125,14 +116,14 @@ fn table(duet: &Duet) -> RatioTable {
         a: duet.a.name.clone(),
         b: duet.b.name.clone(),
         method: method(duet),
-        rows: rows(&duet.metrics, duet.confidence),
+        rows: rows(&duet.metrics, duet.confidence, sides(duet).unit),
         center: "mean".to_owned(),
         caveats: notes(duet),
     }
 }
 
 /// The table of one cell and its reference in a study of duets.
-pub(super) fn pair_table(pair: &PairResult) -> RatioTable {
+pub(super) fn pair_table(pair: &PairResult, unit: &str) -> RatioTable {
     RatioTable {
         cell: String::new(),
         a: pair.a.clone(),
@@ -141,7 +132,7 @@ pub(super) fn pair_table(pair: &PairResult) -> RatioTable {
             "geometric mean of the ratios of {} pairs of slices in {} starts",
             pair.slices, pair.starts
         ),
-        rows: rows(&pair.metrics, pair.confidence),
+        rows: rows(&pair.metrics, pair.confidence, unit),
         center: "mean".to_owned(),
         caveats: pair.failures.clone(),
     }
@@ -169,11 +160,11 @@ pub(super) fn pairs_answer(pairs: &[PairResult], unit: &str) -> Option<String> {
     ))
 }
 
-fn rows(metrics: &[DuetMetric], confidence: f64) -> Vec<RatioRow> {
+fn rows(metrics: &[DuetMetric], confidence: f64, unit: &str) -> Vec<RatioRow> {
     let number = |ratio: &RatioEstimate| Number { value: ratio.estimate, low: ratio.low, high: ratio.high };
     let row = |metric: &DuetMetric| RatioRow {
         metric: metric.metric.clone(),
-        name: format_of(&metric.metric).0.trim().to_owned(),
+        name: noun(&metric.metric, unit),
         a: metric.a,
         b: metric.b,
         ratio: metric.ratio.as_ref().map(number),
@@ -207,7 +198,7 @@ fn section(duet: &Duet, metric: &str, ratio: PairRatio) -> Section {
     ];
     Section {
         id: "pairs".to_owned(),
-        title: format!("{}: {}", axis_label(duet), metric_title(metric)),
+        title: format!("{}: {}", axis_label(duet), noun(metric, sides(duet).unit)),
         lead: None,
         charts: charts.into_iter().filter(|chart| !chart.points.is_empty()).collect(),
         flames: Vec::new(),
@@ -248,7 +239,7 @@ fn pairs_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
         title: "Every pair".to_owned(),
         caption: format!(
             "The ratio of each pair of slices, {}, over the time of the duet.",
-            metric_title(metric)
+            noun(metric, sides(duet).unit)
         ),
         kind: ChartKind::Dots,
         x: Axis::linear("time", "s"),
@@ -306,7 +297,7 @@ fn distribution_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
         title: "Distribution of the ratios".to_owned(),
         caption: format!(
             "How many pairs have which ratio, {}. The first and last column contain all that are farther out.",
-            metric_title(metric)
+            noun(metric, sides(duet).unit)
         ),
         kind: ChartKind::Columns,
         x: ratio_axis(duet),

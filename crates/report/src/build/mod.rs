@@ -67,7 +67,7 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
         warnings: verdict::warnings(subject),
         cells: verdict::cells(subject, &footnotes_of_cells),
         axes: result.axes.iter().map(|axis| axis.name.clone()).collect(),
-        ratios: result.pairs.iter().map(duet::pair_table).collect(),
+        ratios: result.pairs.iter().map(|pair| duet::pair_table(pair, unit_of(subject))).collect(),
         sections: sections(subject, sources),
         rules: vec![result.rules.clone()],
         runs: runs::rows(subject, &environment_of_run),

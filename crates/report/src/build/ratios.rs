@@ -4,8 +4,8 @@ use klatch_record::{Comparison, MetricComparison, RatioEstimate};
 use klatch_stats::median;
 
 use super::subject::Subject;
-use crate::comparison::{method, named, row_conclusion};
-use crate::difference::{Sides, sentence};
+use crate::comparison::{method, row_conclusion};
+use crate::difference::{Sides, noun, sentence};
 use crate::model::{Number, RatioRow, RatioTable};
 
 /// The table of one comparison.
@@ -25,7 +25,7 @@ pub(super) fn table(of: &Comparison, subject: &Subject) -> RatioTable {
             |ratio: &RatioEstimate| Number { value: ratio.estimate, low: ratio.low, high: ratio.high };
         RatioRow {
             metric: metric.metric.clone(),
-            name: named(metric).0.trim().to_owned(),
+            name: noun(&metric.metric, "message"),
             a: median(&metric.a).ok(),
             b: median(&metric.b).ok(),
             ratio: metric.ratio.as_ref().map(number),

@@ -61,7 +61,12 @@ impl Subject {
             cells.extend(of_run);
             for mut cell in side.result.cells {
                 cell.id = prefixed(&cell.id);
-                cell.at.insert(SIDE.to_owned(), name.to_owned());
+                // A name that begins with the platform says both.
+                let platform = cell.at.get("platform").cloned().unwrap_or_default();
+                let rest = name.strip_prefix(platform.as_str()).filter(|_| !platform.is_empty());
+                let says_both = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
+                let axis = if says_both { "platform" } else { SIDE };
+                cell.at.insert(axis.to_owned(), name.to_owned());
                 result.cells.push(cell);
             }
             runs.extend(side.runs);
