@@ -27,7 +27,28 @@ impl Setting {
             let value = if value == "on" { "on, as a knob without a value is".to_owned() } else { value };
             return Err(KnobError::Value { name, allowed, value });
         }
-        Ok(knob.arguments.iter().map(|word| word.replace("{value}", &self.value)).collect())
+        let mut arguments = Vec::new();
+        for word in &knob.arguments {
+            match word.as_str() {
+                "{options}" => arguments.extend(self.options()?),
+                word => arguments.push(word.replace("{value}", &self.value)),
+            }
+        }
+        Ok(arguments)
+    }
+
+    /// The words of the value, each of which is an option.
+    fn options(&self) -> Result<Vec<String>, KnobError> {
+        let words: Vec<String> = self.value.split_whitespace().map(str::to_owned).collect();
+        match words.iter().find(|word| !word.starts_with('-') || word.starts_with("--")) {
+            None => Ok(words),
+            Some(word) => Err(KnobError::Refused {
+                setting: self.to_string(),
+                reason: format!(
+                    "{word} is no option of a JVM; they begin with one dash, as -XX:+UseCompactObjectHeaders"
+                ),
+            }),
+        }
     }
 }
 
@@ -77,6 +98,15 @@ mod tests {
     fn a_value_becomes_arguments() {
         assert_eq!(set("heap=64m").unwrap(), ["-Xms64m", "-Xmx64m"]);
         assert_eq!(set("jit=interpreter").unwrap(), ["-Xint"]);
+        assert_eq!(
+            set("jvm=-XX:-TieredCompilation  -Xshare:off").unwrap(),
+            ["-XX:-TieredCompilation", "-Xshare:off"]
+        );
+        let error = set("jvm").unwrap_err();
+        assert!(
+            error.starts_with("knob jvm=on: on is no option of a JVM; they begin with one dash"),
+            "{error}"
+        );
         let yields = Knob {
             help: String::new(),
             values: [("on".into(), vec!["--yield".into()])].into(),

@@ -180,7 +180,7 @@ impl Build {
     }
 }
 
-/// A setting: either one of `values`, or any value, which replaces `{value}` in `arguments`.
+/// A setting: either one of `values`, or any value, which replaces `{value}` in `arguments`, or whose words, all options, replace `{options}`.
 #[derive(Clone, Debug, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -123,6 +123,18 @@ impl<'a> JavaRuntimes<'a> {
         fits.ok_or_else(|| JavaError::NoVersion { installed: list(&all, broken), required: feature })
     }
 
+    /// The oldest runtime of at least this feature version that is accepted, the named one before the installed ones of its version. So
+    /// all platforms that ask for the same get the same.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn at_least(&self, feature: u32, needs: NeedsJava) -> Result<Java, JavaError> {
+        let needs = NeedsJava { version_min: needs.version_min.max(feature), ..needs };
+        let all = self.named()?.into_iter().chain(search().found.to_vec());
+        let fits = all.filter(|java| needs.accept(java.feature)).min_by_key(|java| java.feature);
+        fits.map_or_else(|| self.find(needs), Ok)
+    }
+
     fn named(&self) -> Result<Option<Java>, JavaError> {
         let Some(path) = self.named else { return Ok(None) };
         self.named_java.get_or_init(|| Java::named(path)).clone().map(Some)

@@ -3,6 +3,8 @@
 //! A script named `java`, a variable such as `_JAVA_OPTIONS`, or a virtual machine that ignores an option would otherwise put a knob into the
 //! record that was not in force.
 
+use std::collections::BTreeMap;
+
 use klatch_record::VmInForce;
 
 use crate::setting::{KnobError, Setting};
@@ -39,6 +41,47 @@ impl JavaPromise {
             None => Ok(()),
             Some(actual) => {
                 let reason = format!("the running virtual machine {actual}; {}", remedy(variables));
+                Err(KnobError::Refused { setting: self.setting.clone(), reason })
+            }
+        }
+    }
+}
+
+/// The knob whose options are any.
+const ANY_OPTIONS: &str = "jvm=";
+
+impl JavaPromise {
+    /// Whether only the flags of the virtual machine prove it: they are any, so one can be accepted and have no effect.
+    pub(crate) fn needs_flags(&self) -> bool {
+        self.setting.starts_with(ANY_OPTIONS)
+    }
+
+    /// Verifies the knob in the flags of the running virtual machine.
+    ///
+    /// # Errors
+    /// A flag has another value, or the virtual machine has no such flag.
+    pub(crate) fn verify_flags(&self, flags: &BTreeMap<String, String>) -> Result<(), KnobError> {
+        let contradiction = |option: &String| {
+            let (name, asked) = parse(option).filter(|_| option.starts_with("-XX:"))?;
+            let asked = match asked.as_str() {
+                "+" => "true".to_owned(),
+                "-" => "false".to_owned(),
+                _ => asked,
+            };
+            match flags.get(&name) {
+                // Sizes are in bytes, but that of the stack in KiB.
+                Some(actual) if size_text(actual) == asked => None,
+                Some(actual) if size_text(&format!("{actual}k")) == asked => None,
+                Some(actual) => Some(format!("runs with {name} = {actual} in spite of {option}")),
+                None => Some(format!("has no flag {name}, so {option} has no effect")),
+            }
+        };
+        match self.options.iter().find_map(contradiction) {
+            None => Ok(()),
+            Some(actual) => {
+                let reason = format!(
+                    "the running virtual machine {actual}; leave the option out, or use another Java"
+                );
                 Err(KnobError::Refused { setting: self.setting.clone(), reason })
             }
         }
@@ -212,6 +255,24 @@ mod tests {
     #[test]
     fn what_a_virtual_machine_does_not_say_is_not_compared() {
         assert_eq!(verify(&["-Xmx64m", "-Xint", "-XX:+UseZGC"], &VmInForce::default()), Ok(()));
+    }
+
+    #[test]
+    fn a_flag_without_effect_is_refused() {
+        let promise = |options: &str| JavaPromise {
+            setting: format!("jvm={options}"),
+            options: options.split(' ').map(str::to_owned).collect(),
+        };
+        let flags =
+            [("UseCompactObjectHeaders", "false"), ("MaxHeapSize", "67108864"), ("UseSerialGC", "true")];
+        let flags = flags.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        assert_eq!(promise("-XX:+UseSerialGC -XX:MaxHeapSize=64m -Xint").verify_flags(&flags), Ok(()));
+        let error = |options: &str| promise(options).verify_flags(&flags).unwrap_err().to_string();
+        assert!(
+            error("-XX:+UseCompactObjectHeaders")
+                .contains("runs with UseCompactObjectHeaders = false in spite of"),
+        );
+        assert!(error("-XX:+UseNothing").contains("has no flag UseNothing"));
     }
 
     #[test]

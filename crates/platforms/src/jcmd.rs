@@ -1,5 +1,6 @@
 //! Asks a running virtual machine that keeps no counters, by `jcmd` of the JDK that runs it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use klatch_host::machine::hotspot_process;
@@ -28,6 +29,27 @@ pub(crate) fn ask(pid: u32) -> Option<VmInForce> {
     output.status.success().then(|| VmInForce { home, ..parse(&String::from_utf8_lossy(&output.stdout)) })
 }
 
+/// The values of all flags of the virtual machine in process `pid`, or in one of its descendants, by name. `None` as for [`ask`].
+pub(crate) fn flags(pid: u32) -> Option<BTreeMap<String, String>> {
+    let pid = hotspot_process(pid)?;
+    let java = std::fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    let mut jcmd = Program::new(java.parent()?.join("jcmd"));
+    let output = jcmd.args([&pid.to_string(), "VM.flags", "-all"]).output_within(TIMEOUT).ok()?;
+    let flags = parse_flags(&String::from_utf8_lossy(&output.stdout));
+    (output.status.success() && !flags.is_empty()).then_some(flags)
+}
+
+/// Lines such as `     bool UseCompactObjectHeaders      = true     {product lp64_product} {command line}`.
+fn parse_flags(text: &str) -> BTreeMap<String, String> {
+    let flag = |line: &str| {
+        let (left, right) = line.split_once('=')?;
+        let [_, name] = left.split_whitespace().collect::<Vec<_>>()[..] else { return None };
+        let value = right.split(" {").next()?.trim();
+        Some((name.to_owned(), value.to_owned()))
+    };
+    text.lines().filter_map(flag).collect()
+}
+
 fn parse(text: &str) -> VmInForce {
     let after = |prefix: &str| text.lines().find_map(|line| line.strip_prefix(prefix)).map(str::trim);
     let flags: Vec<&str> = text
@@ -50,6 +72,17 @@ fn parse(text: &str) -> VmInForce {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_have_their_values() {
+        let flags = parse_flags(
+            "4711:\n[Global flags]\n      int ActiveProcessorCount                     = -1        {product} {default}\n\
+             bool UseCompactObjectHeaders   = true    {product lp64_product} {command line}\n\
+             ccstr CompileThresholdText = {product} {default}\n",
+        );
+        assert_eq!(flags["UseCompactObjectHeaders"], "true");
+        assert_eq!(flags["ActiveProcessorCount"], "-1");
+    }
 
     #[test]
     fn what_the_tool_prints_is_read() {

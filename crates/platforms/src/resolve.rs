@@ -32,7 +32,7 @@ const DEFAULT_WITH_DATABASE: &str = "jetty";
 /// A platform as a user requests it.
 #[derive(Clone, Debug, Default)]
 pub struct PlatformRequest {
-    /// `name`; `name@version` for a Java of that feature version; `name@/path` for the one in that folder or of that program; `None` for the
+    /// `name`; `name@version` for a Java of that feature version; `name@version+` for the oldest of that version or a newer one; `name@/path` for the one in that folder or of that program; `None` for the
     /// default.
     pub name: Option<String>,
     /// The Java that the user named.
@@ -313,6 +313,11 @@ fn find_java(
         },
         (Some(needs), Some(path)) if is_path(path) => {
             let java = Java::at(Path::new(path)).and_then(|java| java.checked(*needs));
+            java.map(Some).map_err(|source| PlatformError::Java { name, source })
+        }
+        (Some(needs), Some(version)) if version.ends_with('+') => {
+            let feature = version.trim_end_matches('+').parse().map_err(|_| wrong_version(version))?;
+            let java = runtimes.at_least(feature, *needs);
             java.map(Some).map_err(|source| PlatformError::Java { name, source })
         }
         (Some(needs), Some(version)) => {

@@ -96,6 +96,12 @@ impl ResolvedKnobs {
             let variables: Vec<(String, String)> = java_variables().into_iter().collect();
             self.java_promises.iter().try_for_each(|promise| promise.verify(vm, &variables))?;
         }
+        let any = || self.java_promises.iter().filter(|promise| promise.needs_flags());
+        if any().next().is_some()
+            && let Some(flags) = jcmd::flags(pid)
+        {
+            any().try_for_each(|promise| promise.verify_flags(&flags))?;
+        }
         Ok(vm)
     }
 
