@@ -21,7 +21,7 @@ use thiserror::Error;
 use crate::finding::Checked;
 
 pub use echo::{EchoWire, check_echo};
-pub use finding::{Finding, Outcome};
+pub use finding::{Duty, Finding, Outcome};
 pub use table::{row, summary};
 pub use web::{SiteSubject, check_site};
 pub use websocket::check_websocket;

@@ -1,25 +1,26 @@
 //! Findings as rows of a table.
 
-use crate::{Finding, Outcome};
+use crate::{Duty, Finding, Outcome};
 
 /// Width of the column of names.
 const NAME_WIDTH: usize = 34;
 
 /// A finding as a row of the table. A failed one also shows the expected behaviour.
 pub fn row(finding: &Finding) -> String {
-    let Finding { name, expected, seen, outcome } = finding;
+    let Finding { name, duty, expected, seen, outcome } = finding;
     let seen = seen.as_deref().unwrap_or_default();
     let indent = " ".repeat(15);
     match outcome {
         Outcome::Passed => format!("passed       {name:NAME_WIDTH$}  {seen}"),
         Outcome::Failed => {
-            format!("FAILED       {name}\n{indent}expected: {expected}\n{indent}seen:     {seen}")
+            let word = format!("{} {}", if *duty == Duty::Must { "FAILED" } else { "failed" }, duty.name());
+            format!("{word:13}{name}\n{indent}expected: {expected}\n{indent}seen:     {seen}")
         }
         Outcome::NotChecked { reason } => format!("not checked  {name:NAME_WIDTH$}  {reason}"),
     }
 }
 
-/// A summary of all findings: `17 passed, 0 failed, 1 not checked (reason)`.
+/// A summary of all findings: `17 passed, 0 failed, 1 not checked (reason)`. Of those that failed it says how many a score counts on.
 pub fn summary(findings: &[Finding]) -> String {
     let passed = findings.iter().filter(|finding| finding.outcome == Outcome::Passed).count();
     let failed = findings.iter().filter(|finding| finding.outcome == Outcome::Failed).count();
@@ -32,7 +33,13 @@ pub fn summary(findings: &[Finding]) -> String {
     let not_checked = reasons.len();
     reasons.dedup();
     let suffix = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
-    format!("{passed} passed, {failed} failed, {not_checked} not checked{suffix}")
+    let musts = findings.iter().filter(|finding| finding.fails_a_must()).count();
+    let of_them = match (failed, musts) {
+        (0, _) => String::new(),
+        (_, 0) => " (none that a score counts on)".to_owned(),
+        (_, musts) => format!(" ({musts} that a score counts on)"),
+    };
+    format!("{passed} passed, {failed} failed{of_them}, {not_checked} not checked{suffix}")
 }
 
 #[cfg(test)]
@@ -47,7 +54,10 @@ mod tests {
             Finding::new("talk: b", "x", Err(CheckError::Wrong("z".into()))),
             Finding::new("talk: c", "x", Err(CheckError::NotChecked("no strace".into()))),
         ];
-        assert_eq!(summary(&findings), "1 passed, 1 failed, 1 not checked (no strace)");
+        assert_eq!(
+            summary(&findings),
+            "1 passed, 1 failed (1 that a score counts on), 1 not checked (no strace)"
+        );
         assert_eq!(summary(&findings[..1]), "1 passed, 0 failed, 0 not checked");
     }
 

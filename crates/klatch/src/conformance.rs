@@ -5,14 +5,13 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_conformance::{
-    EchoWire, Finding, Outcome, SiteSubject, Subject, check, check_echo, check_site, check_websocket, row,
-    summary,
+    EchoWire, Finding, SiteSubject, Subject, check, check_echo, check_site, check_websocket, row, summary,
 };
 use klatch_platforms::{PlatformRequest, ResolvedPlatform, Server, Setting, resolve};
 use klatch_record::{
     Class, Endpoint, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind,
 };
-use klatch_runner::Target;
+use klatch_runner::{Target, save_failed_musts};
 
 use crate::INTERRUPTED;
 use crate::crowd::seconds;
@@ -24,7 +23,9 @@ use crate::run::transport_setting;
 ///
 /// Chat: IRC. rr: the echo service, ECHO of Redis, SELECT $1 of PostgreSQL and GET over HTTP. web: the site, its files, pages, ads and post log. Prints a check that could not run as not checked, which is no pass.
 ///
-/// Exit status: 0 all passed, 1 some failed, 2 could not run.
+/// A check is a must if a score counts on it, else a should: clients count on it. A run of a platform that failed a must says so.
+///
+/// Exit status: 0 no must failed, 1 a must failed, 2 could not run.
 #[derive(Args)]
 pub(crate) struct Conformance {
     /// Platform to start, check and stop; or a running server, irc://HOST:PORT, ws://HOST:PORT/PATH, echo://HOST:PORT,
@@ -64,6 +65,11 @@ struct Checked<'a> {
     static_only: bool,
 }
 
+/// The exit status of these findings.
+fn status(findings: &[Finding]) -> ExitCode {
+    if findings.iter().any(Finding::fails_a_must) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
 impl Conformance {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         if self.target.contains("://") {
@@ -74,23 +80,26 @@ impl Conformance {
                 "no checks have a path of HTTP: leave it out of {}",
                 self.target
             );
-            return self.check(&Checked {
+            let findings = self.check(&Checked {
                 endpoint: &target.endpoint,
                 class: None,
                 pid: None,
                 static_only: self.static_only,
-            });
+            })?;
+            return Ok(status(&findings));
         }
         let all = crate::interrupt::interruptible_processes()?;
         let checked = self.resolve().and_then(|platform| {
             let timeout = seconds("ready timeout", self.ready_timeout)?;
             let server = Server::start(&platform, Ipv4Addr::LOCALHOST.into(), &all, timeout)?;
-            self.check(&Checked {
+            let findings = self.check(&Checked {
                 endpoint: &server.endpoint,
                 class: server.class,
                 pid: Some(server.pid),
                 static_only: self.static_only || platform.in_workload.static_only,
-            })
+            })?;
+            self.remember(&findings);
+            Ok(status(&findings))
         });
         if all.interrupted() {
             print_error("klatch: interrupted; the server is stopped");
@@ -120,7 +129,19 @@ impl Conformance {
         Ok(platform)
     }
 
-    fn check(&self, server: &Checked<'_>) -> anyhow::Result<ExitCode> {
+    /// Saves what the platform failed for later runs. Only those of chat are known to runs, by the platform's name.
+    fn remember(&self, findings: &[Finding]) {
+        if self.workload != WorkloadKind::Chat {
+            return;
+        }
+        let failed = findings.iter().filter(|finding| finding.fails_a_must());
+        let failed: Vec<String> = failed.map(|finding| finding.name.clone()).collect();
+        if let Err(error) = save_failed_musts(&self.target, &failed) {
+            print_error(format_args!("klatch: later runs will not know of it: {error}"));
+        }
+    }
+
+    fn check(&self, server: &Checked<'_>) -> anyhow::Result<Vec<Finding>> {
         let answer_timeout = seconds("timeout", self.timeout)?;
         let (endpoint, address) = (server.endpoint, server.endpoint.to_string());
         anyhow::ensure!(
@@ -154,8 +175,7 @@ impl Conformance {
         } else {
             print_line(format_args!("\n{}", summary(&findings)));
         }
-        let failed = findings.iter().any(|finding| finding.outcome == Outcome::Failed);
-        Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+        Ok(findings)
     }
 
     /// Refuses a server for which the kit has no checks.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 /// Heading and its commands, in the order of use. A test compares the table with clap's own list.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Commands", &["run", "duet", "compare", "study", "report", "platforms", "instruments"]),
-    ("Check and calibrate", &["doctor", "calibrate", "floor", "conformance"]),
+    ("Check and calibrate", &["doctor", "calibrate", "floor", "conformance", "web-files"]),
     ("Run the parts separately", &["serve", "crowd", "plan", "merge"]),
     ("Kernel and schedulers", &["trace", "sched", "lab", "simulate", "probe"]),
     ("Other", &["open", "schema", "completions", "man", "help"]),

@@ -42,6 +42,7 @@ mod usage_error;
 mod use_file;
 mod version;
 mod wait_for_server;
+mod web_files;
 mod web_view;
 mod workload;
 
@@ -74,6 +75,7 @@ enum Command {
     Calibrate(calibrate::Calibrate),
     Floor(floor::Floor),
     Conformance(conformance::Conformance),
+    WebFiles(web_files::WebFiles),
     Open(open::Open),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
@@ -160,6 +162,7 @@ impl Command {
             Command::Calibrate(calibrate) => calibrate.execute(),
             Command::Floor(floor) => floor.execute(),
             Command::Conformance(conformance) => conformance.execute(),
+            Command::WebFiles(files) => files.execute(),
             Command::Open(open) => open.execute(),
             Command::Serve(serve) => serve.execute(),
             Command::Crowd(crowd) => crowd.execute(),

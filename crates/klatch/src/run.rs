@@ -7,12 +7,13 @@ use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB, resolve};
 use klatch_record::{
-    Authorities, InstrumentName, Record, Role, RunOptions, Status, Subprotocol, Transport, WorkloadKind,
+    Authorities, InstrumentName, Record, Role, RunOptions, Status, Subprotocol, Transport, Workload,
+    WorkloadKind,
 };
 use klatch_report::{Ending, Progress, headline, one_line, trials, warnings};
 use klatch_runner::{
     Conflict, CrowdKind, Event, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent,
-    execute, guard_series, make_classic,
+    execute, guard_series, load_failed_musts, make_classic,
 };
 use klatch_schedulers::SchedulerSpec;
 use klatch_study::SmallStudy;
@@ -229,6 +230,7 @@ impl Run {
             print(format_args!("\n{}", trials(&outcome.records)));
             let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
             print(warnings(&guard_series(&counted.collect::<Vec<_>>())));
+            print(hints(&plan, &outcome.records));
             next::print_ending(ending(&outcome, &plan.out)?);
         }
         let any = |status| outcome.records.iter().any(|record| record.verdict.status == status);
@@ -368,6 +370,36 @@ impl Run {
             build: build(),
         })
     }
+}
+
+/// What the user should know of the server beside its records.
+fn hints(plan: &Plan, records: &[Record]) -> String {
+    let mut text = String::new();
+    if let (Subject::Platform(_), WorkloadKind::Chat, Some(record)) =
+        (&plan.subject, plan.workload.kind(), records.first())
+    {
+        let failed = load_failed_musts(record.platform.name.split('@').next().unwrap_or_default());
+        if !failed.is_empty() {
+            text += &format!(
+                "warning: the last klatch conformance of this platform failed {}, and a score counts on it; run it again after a change\n",
+                failed.join(", ")
+            );
+        }
+    }
+    let lacks_files = |record: &Record| {
+        let detail = record.checks.failure.as_ref().map(|failure| failure.detail.as_str());
+        let first = record.verdict.reasons.first().map(|reason| reason.message.as_str());
+        detail.or(first).is_some_and(|text| text.contains("status 404"))
+    };
+    if let Workload::Web(web) = &plan.workload
+        && records.iter().any(lacks_files)
+    {
+        text += &format!(
+            "tip: the server has not all files of the site: klatch web-files DIR --directories {} writes them for the root of the server\n",
+            web.directories
+        );
+    }
+    text
 }
 
 /// The answer of the report of these runs, their records, and the next command.

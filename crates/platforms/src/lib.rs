@@ -68,4 +68,5 @@ pub use setting::{KnobError, Setting};
 pub use sysctl::{StaleSysctl, SysctlError, Sysctls, restore_stale_sysctls};
 pub use transports::{InTransport, TRANSPORT_KNOB};
 pub use variables::runtime_variables;
+pub use web_files::write_site;
 pub use workloads::InWorkload;

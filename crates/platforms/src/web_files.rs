@@ -29,6 +29,15 @@ pub(crate) fn web_files(directories: u32) -> Result<PathBuf, SourceError> {
     Ok(root)
 }
 
+/// Writes the files of the site into a folder that a server can have for its root: `file_set` with so many directories, of which those that are there
+/// stay.
+///
+/// # Errors
+/// A folder or file cannot be written.
+pub fn write_site(root: &Path, directories: u32) -> std::io::Result<()> {
+    write_missing(root, directories)
+}
+
 fn write_missing(root: &Path, directories: u32) -> std::io::Result<()> {
     let file_set = root.join("file_set");
     for folder in [root, &file_set] {

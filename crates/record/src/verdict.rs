@@ -158,6 +158,8 @@ pub enum WarningKind {
     CrowdLimit,
     /// Requests waited for a connection of the pool to the database.
     PoolWait,
+    /// The server seems to delay users who send much.
+    FloodControl,
     /// Throughput and latency contradict each other.
     LittlesLaw,
     /// One trial is far off the others.

@@ -4,6 +4,7 @@
 mod audit;
 mod brokerage;
 mod conflict;
+mod conformity;
 mod control;
 mod cpu_sampler;
 mod crowd_command;
@@ -40,6 +41,7 @@ mod verdict;
 mod visit;
 
 pub use conflict::Conflict;
+pub use conformity::{load_failed_musts, save_failed_musts};
 pub use crowd_command::{shard_commands, shard_file};
 pub use error::{RunError, after_restore};
 pub use execute::{Event, Outcome, execute};

@@ -87,6 +87,11 @@ fn usual_directories(lines: u32) -> u32 {
 }
 
 impl WebWorkload {
+    /// Directories that a site has for so many lines, where a run names no other number.
+    pub fn directories_for(lines: u32) -> u32 {
+        usual_directories(lines)
+    }
+
     /// Checks what follows from several settings.
     pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
         within("start", 1, 1_000_000 - (self.lines - 1), self.start)

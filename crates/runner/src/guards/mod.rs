@@ -3,6 +3,7 @@
 
 mod crowd_limit;
 mod few_trials;
+mod flood_control;
 mod frequency;
 mod gc;
 mod littles_law;
@@ -26,6 +27,7 @@ pub(crate) fn run_warnings(record: &Record) -> Vec<Warning> {
         unverified::guard(record),
         crowd_limit::guard(record),
         gc::guard(record),
+        flood_control::guard(record),
         pool_wait::guard(record),
         not_durable::guard(record),
         too_short::guard(record),
