@@ -12,7 +12,7 @@ fn root() -> PathBuf {
 }
 
 /// Markdown files of the root folder, docs/ and research/, by path relative to the root.
-fn pages() -> BTreeMap<PathBuf, Page> {
+pub(crate) fn pages() -> BTreeMap<PathBuf, Page> {
     let mut files = markdown_in(&root());
     let mut folders = vec![root().join("docs"), root().join("research")];
     while let Some(folder) = folders.pop() {
@@ -33,15 +33,15 @@ fn markdown_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[derive(Default)]
-struct Page {
+pub(crate) struct Page {
     links: Vec<String>,
     /// Names by which a link can address a heading.
     anchors: Vec<String>,
     /// Lines of `console` blocks.
-    console: Vec<String>,
+    pub(crate) console: Vec<String>,
     /// Code within a line, between backticks.
     code: Vec<String>,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Page {
@@ -115,7 +115,7 @@ fn dead_links(pages: &BTreeMap<PathBuf, Page>) -> Vec<String> {
 }
 
 /// Arguments of a command line without shell comments; quotes group words, and `\` is an ordinary character.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
         match (c, quote) {

@@ -18,6 +18,7 @@ mod faults;
 mod files;
 mod foreign_settings;
 mod gate;
+mod guide_commands;
 mod hostile;
 mod in_force;
 mod instruments;
@@ -52,6 +53,7 @@ mod web;
 mod all {
     mod altered_caches;
     mod daytrader;
+    mod guide_commands;
 }
 
 /// Tests that run one at a time: they measure, boot an emulated machine, or change settings of the host.
