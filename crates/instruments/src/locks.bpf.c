@@ -44,7 +44,8 @@ struct {
 
 struct kind {
     struct histogram wait_ns;
-    u64 sides[4]; /* of which SIDES are used */
+    u64 sides[4]; /* waits; of which SIDES are used */
+    u64 side_ns[4];
     u64 untimed;
 };
 
@@ -57,7 +58,8 @@ struct {
 
 struct caller {
     u64 stack;
-    u64 kind;
+    u32 kind;
+    u32 side;
 };
 
 struct wait_sum {
@@ -121,9 +123,9 @@ int BPF_PROG(on_begin, void *lock, unsigned int flags)
     return 0;
 }
 
-static __always_inline void add_caller(struct wait *wait, u64 ns)
+static __always_inline void add_caller(struct wait *wait, u32 side, u64 ns)
 {
-    struct caller caller = { .stack = wait->stack, .kind = wait->kind };
+    struct caller caller = { .stack = wait->stack, .kind = wait->kind, .side = side };
     struct wait_sum *sum = bpf_map_lookup_elem(&callers, &caller);
     struct wait_sum first = { .waits = 1, .ns = ns };
 
@@ -156,7 +158,8 @@ int BPF_PROG(on_end, void *lock)
         return 0;
     histogram_add(&all->wait_ns, now - wait->ns);
     all->sides[side]++;
+    all->side_ns[side] += now - wait->ns;
     if (wait->stack != NO_STACK)
-        add_caller(wait, now - wait->ns);
+        add_caller(wait, side, now - wait->ns);
     return 0;
 }

@@ -1,6 +1,8 @@
 //! Waits for kernel locks.
 
-use klatch_record::observed::{LockCaller, LockKind, Locks};
+use std::collections::BTreeMap;
+
+use klatch_record::observed::{LockCaller, LockKind, Locks, Waiter};
 use klatch_record::{InstrumentName, ObservationData};
 use libbpf_rs::{MapCore, MapFlags};
 
@@ -28,10 +30,12 @@ const SAMPLED_ONE_IN: u64 = 4;
 const KINDS: [&str; 7] = ["spinlock", "rwlock", "mutex", "rwsem", "rtmutex", "percpu-rwsem", "other"];
 /// Kinds whose waiters occupy their CPU.
 const SPINNING: [&str; 2] = ["spinlock", "rwlock"];
-/// Index of `untimed` in `struct kind` of locks.bpf.c, after the histogram.
-const UNTIMED: usize = 4;
+/// Index of `side_ns` in `struct kind` of locks.bpf.c, after the histogram.
+const SIDE_NS: usize = 4;
+/// Index of `untimed` there.
+const UNTIMED: usize = 8;
 
-/// Callers in the record.
+/// Callers of each side in the record, and of other programs.
 const CALLERS_MAX: usize = 10;
 
 /// Prefixes of the routines that implement locks or tracing, which are skipped on the way to the caller.
@@ -78,13 +82,16 @@ fn read(measurement: &Measurement<'_>) -> Result<ObservationData, InstrumentErro
         let (waits, counts) = numbers.split_at(Histogram::NUMBERS);
         let waits = Histogram::new(waits);
         locks.untimed += coverage.scaled(counts[UNTIMED]);
+        let seconds = |ns: u64| ns as f64 / 1e9 / coverage.share;
         if waits.count() > 0 {
             locks.kinds.push(LockKind {
                 kind: (*kind).to_owned(),
                 server: coverage.scaled(counts[Side::Server as usize]),
                 crowd: coverage.scaled(counts[Side::Crowd as usize]),
                 all: coverage.scaled(waits.count()),
-                wait_s: waits.sum() as f64 / 1e9 / coverage.share,
+                server_wait_s: seconds(counts[SIDE_NS + Side::Server as usize]),
+                crowd_wait_s: seconds(counts[SIDE_NS + Side::Crowd as usize]),
+                wait_s: seconds(waits.sum()),
                 wait_us: waits.distribution(1e-3),
             });
         }
@@ -101,24 +108,37 @@ fn read_callers(measurement: &Measurement<'_>) -> Result<Vec<LockCaller>, Instru
     let mut callers: Vec<LockCaller> = Vec::new();
     for key in table.keys() {
         // `struct caller` of locks.bpf.c.
-        let (stack, kind) = key.split_at(8);
+        let (stack, kind_and_side) = key.split_at(8);
         let frames = stacks.lookup(stack, MapFlags::ANY).map_err(bpf_error)?.unwrap_or_default();
         let name = caller_name(&mut symbols, &numbers(&frames));
-        let kind = KINDS[usize::from(kind[0]).min(KINDS.len() - 1)];
+        let kind = KINDS[usize::from(kind_and_side[0]).min(KINDS.len() - 1)];
+        let waiter = match u32::from(kind_and_side[4]) {
+            side if side == Side::Server as u32 => Waiter::Server,
+            side if side == Side::Crowd as u32 => Waiter::Crowd,
+            _ => Waiter::Others,
+        };
         let sum = numbers(&table.lookup(&key, MapFlags::ANY).map_err(bpf_error)?.unwrap_or_default());
         let [waits, ns] = sum[..] else { continue };
         let waits = coverage.scaled(waits * SAMPLED_ONE_IN);
         let wait_s = (ns * SAMPLED_ONE_IN) as f64 / 1e9 / coverage.share;
-        match callers.iter_mut().find(|caller| caller.caller == name && caller.kind == kind) {
+        let is_same = |caller: &&mut LockCaller| {
+            caller.caller == name && caller.kind == kind && caller.waiter == waiter
+        };
+        match callers.iter_mut().find(is_same) {
             Some(caller) => {
                 caller.waits += waits;
                 caller.wait_s += wait_s;
             }
-            None => callers.push(LockCaller { caller: name, kind: kind.to_owned(), waits, wait_s }),
+            None => callers.push(LockCaller { caller: name, kind: kind.to_owned(), waiter, waits, wait_s }),
         }
     }
     callers.sort_by(|a, b| b.wait_s.total_cmp(&a.wait_s));
-    callers.truncate(CALLERS_MAX);
+    let mut listed = BTreeMap::new();
+    callers.retain(|caller| {
+        let count: &mut usize = listed.entry(caller.waiter).or_default();
+        *count += 1;
+        *count <= CALLERS_MAX
+    });
     Ok(callers)
 }
 

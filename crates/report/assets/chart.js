@@ -76,20 +76,30 @@
     const most = Math.min(Math.max(largest, ...good.map((point) => point.high ?? 0)), largest * 2) || 1;
     const end = (point) => Math.min(point.high ?? point.y, most);
     const several = seriesOf(chart);
+    // A bar from zero has no place on a logarithmic axis: dots, from the left edge.
+    const log = chart.y.scale === "log" && good.length > 0;
     const fill = several.length > 1 && several[0] ? (point) => colour(several.indexOf(point.series)) : "var(--s0)";
     const value = (point) => number(point.y);
+    const scale = log ? upwards(chart) : null;
+    const axis = log ? { type: "log", domain: scale.domain, ticks: logTicks(...scale.domain), tickFormat: number, clamp: true }
+      : { domain: [0, most], ticks: width < NARROW ? 4 : 7 };
+    const left = log ? scale.domain[0] : 0;
+    const drawn = log ? [
+      Plot.ruleY(good, { x1: () => left, x2: "y", y: "x", dy: shift, stroke: fill, strokeOpacity: 0.5 }),
+      Plot.dot(good, { x: "y", y: "x", dy: shift, r: 5, fill }),
+    ] : [Plot.barX(good, { x: "y", y: "x", fill, fillOpacity: 0.85, ...bar })];
     return { ...options, marginRight: 16 + Math.max(0, ...good.map((point) => measure(value(point)))), marginBottom: 40,
-      x: { label: `${label(chart.y)} →`, grid: true, domain: [0, most], ticks: width < NARROW ? 4 : 7, labelAnchor: "right" },
+      x: { label: `${label(chart.y)} →`, grid: true, labelAnchor: "right", ...axis },
       marks: [
-        Plot.barX(good, { x: "y", y: "x", fill, fillOpacity: 0.85, ...bar }),
-        Plot.ruleY(good.filter((point) => point.low !== null), { x1: (point) => Math.max(0, point.low), x2: end,
+        ...drawn,
+        Plot.ruleY(good.filter((point) => point.low !== null), { x1: (point) => Math.max(left, point.low), x2: end,
           y: "x", dy: shift, stroke: "var(--ink)", strokeWidth: 1.5, marker: "tick" }),
         Plot.text(good, { x: end, y: "x", dy: shift, text: value, textAnchor: "start", dx: 8, fill: "var(--ink)" }),
         Plot.text(bad, { frameAnchor: "left", y: "x", dy: shift, dx: 4, textAnchor: "start", fill: "var(--bad)",
           text: (point) => `✕ ${short(point.detail ?? "no value", Math.max(12, Math.floor((width - options.marginLeft) / 8) - 18))}` }),
-        Plot.ruleX([0], { stroke: "var(--quiet)" }),
+        Plot.ruleX([left], { stroke: "var(--quiet)" }),
         labels,
-        tip(chart, chart.points, { x: (point) => point.y ?? 0, y: "x" }),
+        tip(chart, chart.points, { x: (point) => point.y ?? left, y: "x" }),
       ] };
   }
 
@@ -116,6 +126,31 @@
   const NINES = 4.6;
   const nines = (percentile) => Math.min(NINES, -Math.log10(1 - Math.min(percentile, 99.9999) / 100));
 
+  // Ticks of a logarithmic axis: 1, 2 and 5 of each decade; more of them within one decade.
+  function logTicks(low, high) {
+    const of = (digits) => {
+      const ticks = [];
+      for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) {
+        ticks.push(...digits.map((digit) => Number((digit * 10 ** power).toPrecision(3))));
+      }
+      return ticks.filter((tick) => tick >= low && tick <= high);
+    };
+    const choices = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9]];
+    return choices.map(of).find((ticks) => ticks.length >= 3) ?? d3.ticks(low, high, 4);
+  }
+
+  // Those of the values that are `room` px apart on an axis of `width` px.
+  function spaced(values, width, log, room) {
+    const at = log ? Math.log : (value) => value;
+    const [low, high] = [at(values[0]), at(values[values.length - 1])];
+    const place = (value) => (high > low ? ((at(value) - low) / (high - low)) * width : 0);
+    const kept = [];
+    for (const value of values) {
+      if (!kept.length || place(value) - place(kept[kept.length - 1]) >= room) kept.push(value);
+    }
+    return kept;
+  }
+
   function across(chart, width) {
     const axis = { label: `${label(chart.x)} →`, labelAnchor: "right", labelArrow: "none" };
     if (chart.x.scale === "percentile") {
@@ -125,9 +160,11 @@
     }
     const values = [...new Set(chart.points.map((point) => point.x))].sort((a, b) => a - b);
     const few = values.length <= Math.max(3, Math.floor(width / 90));
-    const scale = chart.x.scale === "log" ? { type: "log" } : {};
-    return { of: (point) => point.x, axis: { ...axis, ...scale, nice: !few,
-      ...(few ? { ticks: values } : { ticks: Math.max(3, Math.floor(width / 110)) }), tickFormat: number } };
+    const log = chart.x.scale === "log" && values[0] > 0;
+    const scale = log ? { type: "log" } : {};
+    const room = 12 + Math.max(...values.map((value) => measure(number(value))));
+    const ticks = few || log ? spaced(values, width - 86, log, room) : Math.max(3, Math.floor(width / 110));
+    return { of: (point) => point.x, axis: { ...axis, ...scale, nice: !few && !log, ticks, tickFormat: number } };
   }
 
   // The y axis, with a margin that keeps all points inside.
@@ -139,7 +176,8 @@
       const above = values.filter((value) => value > 0);
       const most = Math.max(...above, 0.002);
       const least = Math.max(Math.min(...above, most / 2), most / 1e7);
-      return { ...axis, type: "log", domain: [least / 1.2, most * 1.2], ticks: 5, clamp: true };
+      const domain = [least / 1.2, most * 1.2];
+      return { ...axis, type: "log", domain, ticks: logTicks(...domain), clamp: true };
     }
     const all = [...values, ...marked];
     // Intervals are clipped at twice the largest value, so that a wide one does not flatten the chart; the tooltip has all of it.

@@ -45,5 +45,23 @@
     figure.querySelector("[data-zoom]").addEventListener("click", () => shown.all());
     saving(figure, one.id, () => flameCsv(one));
   }
+  // A table that is wider than the screen says so.
+  for (const wide of document.querySelectorAll(".wide")) {
+    const hint = document.createElement("p");
+    hint.className = "quiet scroll-hint";
+    hint.textContent = "Scroll sideways for the rest of the table →";
+    hint.hidden = true;
+    wide.before(hint);
+    wide.tabIndex = 0;
+    wide.setAttribute("role", "region");
+    wide.setAttribute("aria-label", wide.querySelector("caption")?.textContent ?? "Table");
+    const look = () => {
+      const scrolls = wide.scrollWidth > wide.clientWidth + 1;
+      hint.hidden = !scrolls;
+      wide.classList.toggle("more", scrolls && wide.scrollLeft + wide.clientWidth < wide.scrollWidth - 2);
+    };
+    new ResizeObserver(() => requestAnimationFrame(look)).observe(wide);
+    wide.addEventListener("scroll", look, { passive: true });
+  }
   document.documentElement.dataset.drawn = "all";
 })();

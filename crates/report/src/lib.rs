@@ -1,6 +1,7 @@
 //! Reports of records and studies: terminal text, HTML, Markdown, CSV and JSON.
 
 mod build;
+mod by_side;
 mod comparison;
 mod difference;
 mod duet;

@@ -132,7 +132,7 @@ fn full(record: &Record) -> String {
         + &record.orders.as_ref().map_or_else(String::new, limits_and_mix)
         + &record.operations.as_ref().map_or_else(String::new, kinds)
         + &usage(record)
-        + &observations(&record.observations)
+        + &observations(record)
 }
 
 /// The reconnects during a run; nothing where there was none.

@@ -91,7 +91,7 @@ pub struct Routine {
 pub struct Locks {
     /// By kind of lock, of all programs.
     pub kinds: Vec<LockKind>,
-    /// The callers that waited longest, at most ten; estimated from a sample of the waits.
+    /// The callers that waited longest, at most ten of each side and of other programs; estimated from a sample of the waits.
     pub callers: Vec<LockCaller>,
     /// One of this many waits had its caller recorded.
     pub caller_sampled_one_in: u64,
@@ -114,10 +114,27 @@ pub struct LockKind {
     pub crowd: u64,
     /// Waits of all programs.
     pub all: u64,
+    /// Waiting time of the server's threads, seconds.
+    pub server_wait_s: f64,
+    /// Waiting time of the crowd's threads, seconds.
+    pub crowd_wait_s: f64,
     /// Waiting time of all programs, seconds.
     pub wait_s: f64,
     /// Durations of the waits, µs.
     pub wait_us: Distribution,
+}
+
+/// Programs whose threads waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Waiter {
+    /// The server.
+    Server,
+    /// The crowd.
+    Crowd,
+    /// Other programs of the machine.
+    Others,
 }
 
 /// Waits of one caller.
@@ -128,6 +145,8 @@ pub struct LockCaller {
     pub caller: String,
     /// The kind of lock.
     pub kind: String,
+    /// The programs whose threads waited.
+    pub waiter: Waiter,
     /// Number of waits, estimated from the sample.
     pub waits: u64,
     /// Waiting time, about, seconds.

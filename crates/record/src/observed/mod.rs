@@ -7,7 +7,9 @@ mod processes;
 mod scheduling;
 
 pub use java::{Collector, JavaWaits, JavaWaitsSide, Jvm, JvmSide, WaitPlace, Waits};
-pub use kernel_time::{LockCaller, LockKind, Locks, MissedData, Profile, ProfiledSide, Routine, Shares};
+pub use kernel_time::{
+    LockCaller, LockKind, Locks, MissedData, Profile, ProfiledSide, Routine, Shares, Waiter,
+};
 pub use network::{Tcp, TcpCounts};
 pub use processes::{Pressure, SideCalls, Syscalls, ThreadGroup, Trace, UsageDetails, UsageSide, Yields};
 pub use scheduling::{

@@ -27,9 +27,9 @@ pub(super) fn sentence(subject: &Subject) -> String {
             }
             None => best(subject, several, &metric),
         },
-        (several, Some(_)) => {
-            ends(subject, several, &metric).unwrap_or_else(|| best(subject, several, &metric))
-        }
+        (several, Some(_)) => falls(subject, several, &metric)
+            .or_else(|| ends(subject, several, &metric))
+            .unwrap_or_else(|| best(subject, several, &metric)),
     }
 }
 
@@ -163,6 +163,55 @@ fn best_of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> Strin
     }
 }
 
+/// Names the series in which the most CPUs carry less than fewer do, and the series that carries most with them. `None` without such a
+/// series, and for other axes.
+fn falls(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
+    let across =
+        subject.grid.across.as_ref().filter(|across| across.name == "cpus" && metric.more_is_better)?;
+    let mean = |cell: usize| estimate(subject, cell, metric).mean;
+    // The peak is selected, so the intervals must hold for all cells together (Bonferroni).
+    let confidence = 1.0 - (1.0 - CONFIDENCE) / cells.len() as f64;
+    let (mut parts, mut lasts) = (Vec::new(), Vec::new());
+    for series in subject.grid.all_series() {
+        let of_series = cells.iter().copied().filter(|&cell| subject.grid.series[cell] == series);
+        let mut along: Vec<(f64, usize)> =
+            of_series.filter_map(|cell| Some((across.values[cell]?, cell))).collect();
+        along.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let Some(&(last_at, last)) = along.last() else { continue };
+        lasts.push((series, last_at, last));
+        let peak = along.iter().max_by(|a, b| mean(a.1).total_cmp(&mean(b.1)));
+        let Some(&(peak_at, peak)) = peak.filter(|(_, cell)| *cell != last) else { continue };
+        let Some(ratio) = ratio(subject, peak, last, metric, confidence).filter(|ratio| ratio.high < 1.0)
+        else {
+            continue;
+        };
+        let under = if series.is_empty() { String::new() } else { format!(" under {series}") };
+        parts.push(format!(
+            "{} CPUs carry less than {}{under}: {} against {}, {}",
+            trimmed(last_at),
+            trimmed(peak_at),
+            metric.show(mean(last)),
+            metric.show(mean(peak)),
+            times(&ratio)
+        ));
+    }
+    let most = lasts.iter().max_by(|a, b| mean(a.2).total_cmp(&mean(b.2))).filter(|_| lasts.len() > 1);
+    let most = most.map_or(String::new(), |(series, at, cell)| {
+        format!(" {series} carries the most with {} CPUs: {}.", trimmed(*at), metric.show(mean(*cell)))
+    });
+    (!parts.is_empty()).then(|| {
+        let level = format!(" ({:.0} % for all cells together)", CONFIDENCE * 100.0);
+        let most = uppercase_first(most.trim_start());
+        format!("{}{level}. {most}", parts.join("; ")).trim_end().to_owned()
+    })
+}
+
+/// The text with a capital letter.
+fn uppercase_first(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
+}
+
 /// Describes the change from one end of the axis to the other, for the series with the largest and the smallest change.
 fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
     let across = subject.grid.across.as_ref()?;
@@ -220,9 +269,7 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
             sentences.len()
         ),
     };
-    let mut characters = parts.chars();
-    let first = characters.next()?.to_uppercase();
-    Some(format!("{first}{}.", characters.as_str()))
+    Some(uppercase_first(&parts) + ".")
 }
 
 fn search_answer(subject: &Subject) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use klatch_record::{Record, RemoteOptions, RunOptions, Runtime, StudyResult, TradeWorkload, Workload};
 
@@ -21,7 +21,10 @@ pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
     };
     for source in sources {
         if let Some(result) = &source.result {
-            add(format!("all of {}", result.name), &study_again(result, &source.path.join("study.toml")));
+            add(
+                format!("all of {}", result.name),
+                &study_again(result, &fixed(&source.path).join("study.toml")),
+            );
         }
     }
     let studied = sources.iter().any(|source| source.result.is_some());
@@ -37,6 +40,14 @@ pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
         add(format!("{label}: crowd, as it was started"), &record.crowd.command);
     }
     commands
+}
+
+/// The path of a result without links, such as `latest`, which moves on; below the working directory, relative to it.
+pub(crate) fn fixed(path: &Path) -> PathBuf {
+    let Ok(real) = path.canonicalize() else { return path.to_owned() };
+    let below =
+        std::env::current_dir().ok().and_then(|here| real.strip_prefix(here).ok().map(Path::to_owned));
+    below.filter(|below| !below.as_os_str().is_empty()).unwrap_or(real)
 }
 
 /// The command that repeats a study, of which `file` is a copy.
@@ -170,4 +181,19 @@ pub(crate) fn shell_line(words: &[String]) -> String {
         false => shlex::try_quote(word).map_or_else(|_| word.clone(), Cow::into_owned),
     };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_moves_is_not_in_a_command() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap().join("2026-01-01-study");
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, folder.path().join("latest")).unwrap();
+        assert_eq!(fixed(&folder.path().join("latest")), real);
+        assert_eq!(fixed(Path::new("absent/latest")), Path::new("absent/latest"));
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use klatch_record::{Duet, DuetEnd, DuetMetric, PairResult, RatioEstimate, Slice};
 use klatch_stats::{Design, Ratio, ratio_of_geometric_means};
 
-use super::commands::shell_line;
+use super::commands::{fixed, shell_line};
 use crate::difference::{Sides, distinct, noun, sentence};
 use crate::duet::{conclusion, method, notes, scatter, sides, title};
 use crate::model::{
@@ -31,12 +31,9 @@ const DRAWN: [(&str, PairRatio); 2] = [
 
 /// The report of a duet that was read from `path`.
 pub fn duet_report(path: &Path, duet: &Duet) -> Report {
-    let drawn = DRAWN.iter().find(|(_, ratio)| {
-        let first = duet.starts.iter().flat_map(|start| &start.pairs).next();
-        first.is_some_and(|pair| ratio(&pair.a, &pair.b).is_some())
-    });
+    let drawn = drawn(duet);
     let sections = drawn.map(|(metric, ratio)| section(duet, metric, *ratio)).into_iter().collect();
-    let side = |name: &str| path.join(name).display().to_string();
+    let side = |name: &str| fixed(path).join(name).display().to_string();
     Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: title(duet),
@@ -69,6 +66,19 @@ pub fn duet_report(path: &Path, duet: &Duet) -> Report {
         started_at: Some(duet.started_at.clone()),
         ended_at: None,
     }
+}
+
+/// The answer of the report of a duet.
+pub(crate) fn duet_answer(duet: &Duet) -> String {
+    answer(duet)
+}
+
+/// The first metric of [`DRAWN`] that the slices have.
+fn drawn(duet: &Duet) -> Option<&'static (&'static str, PairRatio)> {
+    DRAWN.iter().find(|(_, ratio)| {
+        let first = duet.starts.iter().flat_map(|start| &start.pairs).next();
+        first.is_some_and(|pair| ratio(&pair.a, &pair.b).is_some())
+    })
 }
 
 fn metric_of<'a>(duet: &'a Duet, name: &str) -> Option<&'a DuetMetric> {

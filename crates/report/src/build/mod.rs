@@ -23,16 +23,19 @@ mod subject;
 mod trials;
 mod verdict;
 
-use klatch_record::Comparison;
+use std::path::PathBuf;
+
+use klatch_record::{Comparison, StudyResult};
 
 use crate::model::{Chart, Flame, REPORT_SCHEMA_NAME, Report, Section};
-use crate::read::Source;
+use crate::read::{Run, Source};
 
 use subject::Subject;
 
-pub(crate) use commands::shell_line;
+pub(crate) use commands::{fixed, shell_line};
 pub use commands::{run_again, study_again};
 pub use deciding::{deciding_duet, undecided};
+pub(crate) use duet::duet_answer;
 pub use duet::duet_report;
 pub use floor::floor_history;
 pub use ratios::answer as comparison_answer;
@@ -53,6 +56,18 @@ pub fn report_of_two(a: &Source, b: &Source, comparisons: &[Comparison]) -> Repo
     report
 }
 
+/// The answer of a study without its runs but for one of each cell, which names the class of the server.
+pub(crate) fn study_answer(result: StudyResult, runs: Vec<Run>) -> String {
+    let (path, study_file, sensitivity, failures) = (PathBuf::new(), None, None, Vec::new());
+    let source = Source { path, result: Some(result), study_file, runs, sensitivity, failures };
+    let subject = Subject::new(&source);
+    answer_of(&subject)
+}
+
+fn answer_of(subject: &Subject) -> String {
+    duet::pairs_answer(&subject.result.pairs, unit_of(subject)).unwrap_or_else(|| answer::sentence(subject))
+}
+
 fn build(subject: &Subject, sources: &[Source]) -> Report {
     let (footnotes, footnotes_of_cells) = verdict::footnotes(subject);
     let (environments, facts, environment_of_run) = environments::table(subject);
@@ -61,8 +76,7 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: result.name.clone(),
         question: result.question.clone(),
-        answer: duet::pairs_answer(&result.pairs, unit_of(subject))
-            .unwrap_or_else(|| answer::sentence(subject)),
+        answer: answer_of(subject),
         verdict: simulated::verdict(subject).unwrap_or_else(|| verdict::summary(subject)),
         warnings: verdict::warnings(subject),
         cells: verdict::cells(subject, &footnotes_of_cells),
@@ -97,14 +111,20 @@ fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
         }
     };
     let scale = scaling::charts(subject);
-    add("score", "Throughput and cost", None, scores::charts(subject), Vec::new());
+    let (score, resources) = (scores::charts(subject), scores::resources(subject));
+    // Of a single cell, all of it is one row of numbers.
+    let is_alone = subject.result.cells.len() == 1 && subject.grid.across.is_none();
+    let (score, resources) =
+        if is_alone { ([score, resources].concat(), Vec::new()) } else { (score, resources) };
+    let title = if is_alone { "Throughput, cost and resources" } else { "Throughput and cost" };
+    add("score", title, None, score, Vec::new());
     add("scalability", "Scalability", None, scale, Vec::new());
     add("search", "Where it breaks", None, search::charts(subject), Vec::new());
     let latency =
         [latency::charts(subject), operations::charts(subject), over_time::charts(subject)].concat();
     add("latency", "Latency", None, latency, Vec::new());
     add("trials", "Trials in their order", None, trials::charts(subject), Vec::new());
-    add("resources", "Resources", None, scores::resources(subject), Vec::new());
+    add("resources", "Resources", None, resources, Vec::new());
     if subject.is_simulated() {
         add("latency", "Run-queue latency", None, simulated::latency(subject), Vec::new());
         add("cpu-time", "CPU time", None, simulated::cpu_time(subject), Vec::new());
@@ -119,7 +139,6 @@ fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
         let charts = claims.map(simulated::claims).collect();
         add("sensitivity", "Claims with other costs", Some(simulated::SENSITIVITY), charts, Vec::new());
     }
-    let (charts, flames) = instruments::charts(subject);
-    add("why", "Why: results of the instruments", Some(instruments::LEAD), charts, flames);
+    sections.extend(instruments::sections(subject));
     sections
 }

@@ -1,12 +1,15 @@
 //! One result in the index.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use klatch_record::{CellStatus, DuetEnd, Role, Status};
+use klatch_record::{CellStatus, Duet, DuetEnd, Record, Role, Status, StudyResult, lab};
 use klatch_stats::median;
 use serde::de::DeserializeOwned;
 
-use super::heads::{DuetHead, RecordHead, SchemaHead, StudyHead};
+use super::heads::{RecordHead, SchemaHead};
+use crate::build::{duet_answer, study_answer};
+use crate::lab::{lab_report, read_lab};
+use crate::read::Run;
 
 /// The folders of results below a study that has no result yet are this deep at most.
 const DEPTH_MAX: usize = 4;
@@ -24,6 +27,8 @@ pub struct Entry {
     pub platforms: Vec<String>,
     /// Question of the study; empty for others.
     pub question: String,
+    /// The answer of a study or duet in a sentence; empty for runs, which have a score.
+    pub answer: String,
     /// Start of the first run, RFC 3339 in UTC; empty if there is none.
     pub started_at: String,
     /// Number of cells or runs, and failures.
@@ -59,13 +64,16 @@ impl Entry {
     /// Reads the result in a folder; `None` if there is none.
     pub fn read(path: &Path) -> Option<Entry> {
         let folder = path.file_name()?.to_string_lossy().into_owned();
-        if let Some(duet) = parsed(&path.join("duet.json")) {
+        if let Some(duet) = parsed::<Duet>(&path.join("duet.json")) {
             return Some(of_duet(folder, &duet));
+        }
+        if let Ok(Some((study, outcomes))) = read_lab(path) {
+            return Some(of_lab(folder, path, &study, &outcomes));
         }
         let (mut records, mut study) = (Vec::new(), None);
         collect(path, 0, &mut records, &mut study);
         match study {
-            Some(study) => Some(of_study(folder, &study)),
+            Some(study) => Some(of_study(folder, path, study)),
             None => {
                 let is_study = path.join("study.toml").is_file();
                 let is_known = !records.is_empty() || path.join("begun.json").is_file();
@@ -76,13 +84,14 @@ impl Entry {
 
     /// Whether the entry contains all of these words; case is ignored.
     pub fn holds(&self, words: &str) -> bool {
-        let text = format!("{} {} {} {}", self.folder, self.name, self.question, self.summary).to_lowercase();
+        let texts = [&self.folder, &self.name, &self.question, &self.answer, &self.summary];
+        let text = texts.map(|text| text.to_lowercase()).join(" ");
         words.to_lowercase().split_whitespace().all(|word| text.contains(word))
     }
 }
 
 /// Reads the results in a folder and below it. With the result of a study, nothing else is needed.
-fn collect(path: &Path, depth: usize, records: &mut Vec<RecordHead>, study: &mut Option<StudyHead>) {
+fn collect(path: &Path, depth: usize, records: &mut Vec<RecordHead>, study: &mut Option<StudyResult>) {
     let Ok(entries) = std::fs::read_dir(path) else { return };
     let mut folders = Vec::new();
     for entry in entries.flatten() {
@@ -133,6 +142,7 @@ fn of_runs(folder: String, records: &mut [RecordHead], is_study: bool) -> Entry 
         kind: if is_study { EntryKind::Study } else { EntryKind::Runs },
         platforms,
         question: String::new(),
+        answer: String::new(),
         started_at: first.map(|record| record.started_at.clone()).unwrap_or_default(),
         summary,
         score: middle(|record| Some(record.per_s())),
@@ -147,7 +157,7 @@ fn of_runs(folder: String, records: &mut [RecordHead], is_study: bool) -> Entry 
     }
 }
 
-fn of_study(folder: String, study: &StudyHead) -> Entry {
+fn of_study(folder: String, path: &Path, study: StudyResult) -> Entry {
     let failed = study.cells.iter().filter(|cell| cell.status == CellStatus::Failed).count();
     let failures = if failed == 0 { String::new() } else { format!(", {failed} failed") };
     let mut platforms: Vec<String> =
@@ -155,6 +165,8 @@ fn of_study(folder: String, study: &StudyHead) -> Entry {
     platforms.sort();
     platforms.dedup();
     let means = study.cells.iter().filter_map(|cell| Some(cell.estimates.get(&study.metric)?.mean));
+    let (means, cells) = (means.collect(), study.cells.len());
+    let is_final = study.cells.iter().all(|cell| cell.status != CellStatus::Open);
     Entry {
         folder,
         kind: EntryKind::Study,
@@ -162,21 +174,73 @@ fn of_study(folder: String, study: &StudyHead) -> Entry {
         platforms,
         question: study.question.clone(),
         started_at: study.started_at.clone(),
-        summary: format!("{} cells{failures}", study.cells.len()),
+        summary: format!("{cells} cells{failures}"),
         score: None,
         unit: String::new(),
         cpu_us: None,
         p99_us: None,
-        verdict: (!study.cells.is_empty()).then_some(match failed {
+        verdict: (cells > 0).then_some(match failed {
             0 => Status::Valid,
             _ => Status::Invalid,
         }),
-        values: means.collect(),
-        is_final: study.cells.iter().all(|cell| cell.status != CellStatus::Open),
+        values: means,
+        is_final,
+        answer: {
+            let runs = study.cells.iter().filter_map(|cell| run_of_cell(path, &cell.id)).collect();
+            study_answer(study, runs)
+        },
     }
 }
 
-fn of_duet(folder: String, duet: &DuetHead) -> Entry {
+/// A record of a cell; the first in the order of their names.
+fn run_of_cell(path: &Path, cell: &str) -> Option<Run> {
+    fn first(folder: &Path, depth: usize) -> Option<(Record, PathBuf)> {
+        let mut paths: Vec<PathBuf> =
+            std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+        paths.sort();
+        paths.into_iter().find_map(|path| match path.is_dir() {
+            true if depth < DEPTH_MAX => first(&path, depth + 1),
+            true => None,
+            false if path.extension().is_some_and(|extension| extension == "json") => {
+                Some((parsed(&path)?, path))
+            }
+            false => None,
+        })
+    }
+    let (record, file) = first(&path.join("cells").join(cell), 0)?;
+    Some(Run { record, file, cell: Some(cell.to_owned()) })
+}
+
+fn of_lab(folder: String, path: &Path, study: &lab::Study, outcomes: &[lab::Outcome]) -> Entry {
+    let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
+    let failures = if failed == 0 { String::new() } else { format!(", {failed} failed") };
+    Entry {
+        started_at: start_of(&folder),
+        folder,
+        kind: EntryKind::Study,
+        name: study.name.clone(),
+        platforms: Vec::new(),
+        question: study.question.clone(),
+        answer: lab_report(path, study, outcomes).answer,
+        summary: format!("lab, {} boots{failures}", outcomes.len()),
+        score: None,
+        unit: String::new(),
+        cpu_us: None,
+        p99_us: None,
+        verdict: Some(if failed == 0 { Status::Valid } else { Status::Invalid }),
+        values: Vec::new(),
+        // More boots may follow.
+        is_final: false,
+    }
+}
+
+/// The time at the start of a folder's name, such as `2026-01-01T00-00-00Z-cost`, as RFC 3339; empty if there is none.
+fn start_of(folder: &str) -> String {
+    let time = folder.split_once("Z-").map(|(time, _)| time).and_then(|time| time.split_once('T'));
+    time.map_or_else(String::new, |(day, time)| format!("{day}T{}Z", time.replace('-', ":")))
+}
+
+fn of_duet(folder: String, duet: &Duet) -> Entry {
     let (a, b) = (&duet.a.platform, &duet.b.platform);
     let (summary, verdict) = match &duet.end {
         DuetEnd::Complete | DuetEnd::Hopeless { .. } => ("duet", Status::Valid),
@@ -189,6 +253,7 @@ fn of_duet(folder: String, duet: &DuetHead) -> Entry {
         name: format!("{a} and {b}"),
         platforms: if a == b { vec![a.clone()] } else { vec![a.clone(), b.clone()] },
         question: String::new(),
+        answer: duet_answer(duet),
         started_at: duet.started_at.clone(),
         summary: summary.to_owned(),
         score: None,
@@ -220,7 +285,7 @@ fn parsed<T: DeserializeOwned>(path: &Path) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use klatch_record::samples::record;
-    use klatch_record::{Cause, Reason, Record, Verdict};
+    use klatch_record::{Cause, Reason, Verdict};
 
     use super::*;
 

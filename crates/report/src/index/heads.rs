@@ -1,6 +1,6 @@
 //! The few fields of results that the index shows. A folder can have thousands of results, so the rest is skipped.
 
-use klatch_record::{CellStatus, DuetEnd, Role, Status};
+use klatch_record::{Role, Status};
 use serde::Deserialize;
 
 /// Head of a record.
@@ -62,42 +62,6 @@ struct OperationsHead {
 #[derive(Deserialize)]
 struct LatencyHead {
     p99_us: f64,
-}
-
-/// Head of the result of a study.
-#[derive(Deserialize)]
-pub(super) struct StudyHead {
-    pub(super) name: String,
-    pub(super) question: String,
-    pub(super) started_at: String,
-    pub(super) metric: String,
-    pub(super) cells: Vec<CellHead>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct CellHead {
-    pub(super) status: CellStatus,
-    pub(super) at: std::collections::BTreeMap<String, String>,
-    pub(super) estimates: std::collections::BTreeMap<String, EstimateHead>,
-}
-
-#[derive(Deserialize)]
-pub(super) struct EstimateHead {
-    pub(super) mean: f64,
-}
-
-/// Head of a duet.
-#[derive(Deserialize)]
-pub(super) struct DuetHead {
-    pub(super) started_at: String,
-    pub(super) a: SideHead,
-    pub(super) b: SideHead,
-    pub(super) end: DuetEnd,
-}
-
-#[derive(Deserialize)]
-pub(super) struct SideHead {
-    pub(super) platform: String,
 }
 
 /// The field that identifies the kind of a result.

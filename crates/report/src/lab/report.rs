@@ -7,7 +7,7 @@ use klatch_record::lab::{Outcome, Study};
 use super::groups::{
     CostCurve, Group, cost_curves, count_columns, count_curves, groups, length_distribution,
 };
-use crate::build::shell_line;
+use crate::build::{fixed, shell_line};
 use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Footnote, Mark, Place, Point, REPORT_SCHEMA_NAME, Report, Scale,
     Section, Standing, Verdict,
@@ -18,7 +18,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
     let groups = groups(outcomes);
     let curves = cost_curves(outcomes);
     let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
-    let file = folder.join("study.toml").display().to_string();
+    let file = fixed(folder).join("study.toml").display().to_string();
     let mut sections = vec![section("shown", "By configuration", shown_charts(study, &groups))];
     if study.fit {
         let mut charts = vec![cost_chart(&curves)];

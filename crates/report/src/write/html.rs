@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::show;
-use crate::model::{Chart, Report};
+use crate::model::{Chart, ChartKind, Report, Section};
 
 /// Rendering a template failed.
 #[derive(Debug, Error)]
@@ -76,6 +76,30 @@ fn data(report: &Report) -> String {
 /// Whether points of a chart have intervals; its table then has columns for them.
 fn has_intervals(chart: &Chart) -> bool {
     chart.points.iter().any(|point| point.low.is_some())
+}
+
+/// Whether a chart is a single bar, which is shown as a number.
+fn is_single(chart: &Chart) -> bool {
+    chart.kind == ChartKind::Bars && chart.points.len() == 1 && chart.points[0].y.is_some()
+}
+
+/// The charts of a section that are shown as numbers in a row.
+fn single_numbers(section: &Section) -> Vec<&Chart> {
+    section.charts.iter().filter(|chart| is_single(chart)).collect()
+}
+
+/// The charts of a section that are drawn.
+fn drawn(section: &Section) -> Vec<&Chart> {
+    section.charts.iter().filter(|chart| !is_single(chart)).collect()
+}
+
+/// Longest table of results that stands before the first chart.
+const ROWS_BEFORE_CHARTS: usize = 12;
+
+/// The sections before and after the table of results: a long table stands after the first charts.
+fn around_results(report: &Report) -> (&[Section], &[Section]) {
+    let before = usize::from(report.cells.len() > ROWS_BEFORE_CHARTS).min(report.sections.len());
+    report.sections.split_at(before)
 }
 
 fn has_details(chart: &Chart) -> bool {

@@ -1,8 +1,9 @@
-//! A report as Markdown, for a mail or an issue: everything but the charts.
+//! A report as Markdown, for a mail or an issue: everything but the charts; those of instruments are lists.
 
 use klatch_record::{Estimate, printable};
 
-use crate::model::{CellRow, Report};
+use super::show::{score_metrics, score_unit};
+use crate::model::{CellRow, Chart, ChartKind, Place, Report};
 use crate::number::{grouped, three_digits, time};
 
 /// Largest number of cells in the table; the other formats have all.
@@ -44,7 +45,7 @@ pub fn markdown(report: &Report) -> String {
     // A duet has no cells.
     if !report.cells.is_empty() || report.ratios.is_empty() {
         line("\n## Results\n".to_owned());
-        let unit = if has_operations(&report.cells) { "operation" } else { "message" };
+        let unit = score_unit(&report.cells);
         line(format!("| | class | {unit}s/s | CPU µs/{unit} | p99 of the latency | trials | verdict |"));
         line("|---|---|---:|---:|---:|---:|---|".to_owned());
         report.cells.iter().take(CELLS_MAX).for_each(|cell| line(row(cell)));
@@ -53,6 +54,7 @@ pub fn markdown(report: &Report) -> String {
     for footnote in &report.footnotes {
         line(format!("\n[{}] {}: {}", footnote.number, plain(&footnote.cell), plain(&footnote.text)));
     }
+    why(report, &mut line);
     line("\n## Run rules\n".to_owned());
     report.rules.iter().for_each(|rule| line(plain(rule)));
     let valid = report.runs.iter().filter(|run| run.verdict == "valid").count();
@@ -66,6 +68,53 @@ pub fn markdown(report: &Report) -> String {
         line(format!("{}:\n\n    {}\n", plain(&command.what), command.line.replace(['\n', '\r'], " ")));
     }
     printable(&text).into_owned()
+}
+
+/// Longest list of a chart; the other formats have all.
+const LINES_MAX: usize = 12;
+
+/// What the instruments observed, by side, as lists: each line has the values of one place of a chart.
+fn why(report: &Report, line: &mut impl FnMut(String)) {
+    for section in report.sections.iter().filter(|section| section.id.starts_with("why")) {
+        line(format!("\n## {}\n", plain(&section.title)));
+        section.lead.iter().for_each(|lead| line(format!("{}\n", plain(lead))));
+        // Distributions and courses over time are too long.
+        let listed = |chart: &&Chart| {
+            matches!(chart.kind, ChartKind::Bars | ChartKind::Stacked)
+                || (chart.kind == ChartKind::Lines && section.id != "why-machine")
+        };
+        for chart in section.charts.iter().filter(listed) {
+            line(format!("\n{}, {}:\n", plain(&chart.title), plain(&chart.y.unit)));
+            let values = values_by_place(chart).into_iter().take(LINES_MAX);
+            values.for_each(|text| line(format!("* {}", plain(&text))));
+        }
+    }
+}
+
+/// The values of each place of a chart in a line: `java-threads: kernel 18.6, scheduler 9.30`. Bars are places of their own.
+fn values_by_place(chart: &Chart) -> Vec<String> {
+    let mut places: Vec<(String, Vec<String>)> = Vec::new();
+    for point in &chart.points {
+        let Some(value) = point.y.map(three_digits) else { continue };
+        let place = match (&point.x, chart.kind) {
+            (Place::Named(_), ChartKind::Bars) => String::new(),
+            (Place::Named(name), _) => name.clone(),
+            (Place::At(at), _) => format!("{} {}", crate::number::plain(*at), chart.x.label),
+        };
+        let shown = match &point.x {
+            Place::Named(name) if place.is_empty() => format!("{name} {value}"),
+            _ => format!("{} {value}", point.series),
+        };
+        match places.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, values)) => values.push(shown),
+            None => places.push((place, vec![shown])),
+        }
+    }
+    let text = |(place, values): (String, Vec<String>)| {
+        let start = if place.is_empty() { place } else { format!("{place}: ") };
+        start + &values.join(", ")
+    };
+    places.into_iter().map(text).collect()
 }
 
 fn environment(report: &Report, line: &mut impl FnMut(String)) {
@@ -89,20 +138,12 @@ fn environment(report: &Report, line: &mut impl FnMut(String)) {
     }
 }
 
-/// Whether the score is in operations, as of all workloads but chat.
-fn has_operations(cells: &[CellRow]) -> bool {
-    cells.iter().any(|cell| cell.estimates.contains_key("operations_per_s"))
-}
-
 fn row(cell: &CellRow) -> String {
     let with = |name: &str, show: fn(f64) -> String| {
         let shown = |estimate: &Estimate| format!("{}{}", show(estimate.mean), half_width(estimate));
         cell.estimates.get(name).map_or_else(|| "–".to_owned(), shown)
     };
-    let [throughput, cpu] = match has_operations(std::slice::from_ref(cell)) {
-        true => ["operations_per_s", "cpu_us_per_operation"],
-        false => ["messages_per_s", "cpu_us_per_message"],
-    };
+    let [throughput, cpu] = score_metrics(std::slice::from_ref(cell));
     let references: String = cell.footnotes.iter().map(|number| format!(" [{number}]")).collect();
     // The footnote has the cause of a failure.
     let verdict = match cell.footnotes.is_empty() {

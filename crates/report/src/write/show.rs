@@ -2,7 +2,7 @@
 
 use klatch_record::{CellStatus, Estimate};
 
-use crate::model::{Place, Standing};
+use crate::model::{CellRow, Place, Standing};
 use crate::number::{grouped, megabytes, three_digits, time};
 
 /// Formats a number in a table, with up to five significant digits.
@@ -49,6 +49,20 @@ pub(super) fn metric(name: &str, value: f64) -> String {
 pub(super) fn half_width(estimate: Option<&Estimate>) -> String {
     let ends = estimate.and_then(|estimate| Some((estimate.low?, estimate.high?, estimate.mean)));
     ends.map_or_else(String::new, |(low, high, mean)| format!("±{:.1} %", (high - low) / 2.0 / mean * 100.0))
+}
+
+/// Name of one unit of work: `operation` for all workloads but chat.
+pub(super) fn score_unit(cells: &[CellRow]) -> &'static str {
+    let has_operations = cells.iter().any(|cell| cell.estimates.contains_key("operations_per_s"));
+    if has_operations { "operation" } else { "message" }
+}
+
+/// The metrics of throughput and CPU time per unit of work.
+pub(super) fn score_metrics(cells: &[CellRow]) -> [&'static str; 2] {
+    match score_unit(cells) {
+        "operation" => ["operations_per_s", "cpu_us_per_operation"],
+        _ => ["messages_per_s", "cpu_us_per_message"],
+    }
 }
 
 /// The status of a cell in words.

@@ -201,6 +201,7 @@ fn entry(name: &str, platform: &str, number: u32) -> Entry {
         kind: EntryKind::Study,
         name: name.to_owned(),
         platforms: vec![platform.to_owned()],
+        answer: String::new(),
         question: format!("What of {name}?"),
         started_at: format!("2026-11-25T{:02}:{:02}:{:02}Z", number / 3600, number / 60 % 60, number % 60),
         summary: "3 cells".to_owned(),

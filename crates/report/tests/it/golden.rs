@@ -1,6 +1,6 @@
 //! Reports as Markdown, CSV and JSON against reviewed snapshots.
 
-use crate::support::{add, add_failed, duet, study, warn};
+use crate::support::{add, add_failed, duet, observe, study, warn};
 use klatch_record::{Class, RunOptions, SearchResult};
 use klatch_report::{Report, Source, csv, html, json, markdown, report};
 
@@ -107,6 +107,28 @@ fn an_undecided_answer_has_a_duet() {
 }
 
 #[test]
+fn more_cpus_that_carry_less_are_the_answer() {
+    let mut study = study("eight", "Do eight carry more?");
+    for (scheduler, cpus, by) in [
+        ("one queue", "4", 17_400.0),
+        ("a queue per CPU", "4", 24_900.0),
+        ("one queue", "8", 13_400.0),
+        ("a queue per CPU", "8", 37_000.0),
+    ] {
+        let trials = [by * 0.999, by, by * 1.001];
+        add(&mut study, &[("scheduler", scheduler), ("cpus", cpus)], Class::Classic, &trials);
+    }
+    let answer = report(&study).answer;
+    assert!(
+        answer.starts_with(
+            "8 CPUs carry less than 4 under one queue: 13,400 messages/s against 17,400 messages/s, 0.77 × (0.7"
+        ),
+        "{answer}"
+    );
+    assert!(answer.ends_with("A queue per CPU carries the most with 8 CPUs: 37,000 messages/s."), "{answer}");
+}
+
+#[test]
 fn five_hundred_runs_make_a_page_in_no_time() {
     let mut study = study("large", "Is it still quick?");
     for rooms in 1..=100 {
@@ -161,4 +183,45 @@ fn a_search_says_whether_it_found_the_limit() {
             "native-epoll does not hold even the first step: at 2 rooms: no more threads. One pass: there is no interval.",
         ]
     );
+}
+
+#[test]
+fn why_is_by_side_in_us_per_message() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut study = study("one", "Why?");
+    add(&mut study, &[("platform", "java-threads")], Class::Classic, &[50_000.0, 50_000.0]);
+    observe(&mut study, folder.path(), "server;main 1\n");
+    let report = report(&study);
+    let why: Vec<(&str, &str)> = report
+        .sections
+        .iter()
+        .filter(|section| section.id.starts_with("why"))
+        .map(|section| (section.id.as_str(), section.charts[0].id.as_str()))
+        .collect();
+    assert_eq!(
+        why,
+        [
+            ("why", "kernel-share-server"),
+            ("why-crowd", "kernel-share-crowd"),
+            ("why-machine", "runqueue-lengths")
+        ]
+    );
+    // The server used 1.5 cores and the crowd 0.3: 30 and 6 µs per message, of which 62 % in the kernel.
+    let kernel = |id: &str| {
+        let chart = report.charts().find(|chart| chart.id == id).unwrap();
+        let point = chart.points.iter().find(|point| point.series == "kernel").unwrap();
+        (format!("{:.2}", point.y.unwrap()), chart.y.unit.clone())
+    };
+    assert_eq!(kernel("kernel-share-server"), ("18.60".to_owned(), "µs per message".to_owned()));
+    assert_eq!(kernel("kernel-share-crowd"), ("3.72".to_owned(), "µs per message".to_owned()));
+    // 200 of 1,000 samples at 499 Hz.
+    let lead = report.sections.iter().find_map(|section| section.lead.clone()).unwrap();
+    assert!(
+        lead.ends_with("Other programs are not in the charts: 1.00 µs of CPU time per message, 20 % of all."),
+        "{lead}"
+    );
+    let text = markdown(&report);
+    let list = "\n## Why: the server\n";
+    assert!(text.contains(list), "{text}");
+    assert!(text.contains("* programs 11.4, kernel 18.6, scheduler 9.30,"), "{text}");
 }

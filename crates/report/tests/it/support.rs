@@ -205,7 +205,8 @@ pub(crate) fn observe(study: &mut Source, folder: &Path, stacks: &str) {
             inclusive: Shares { scheduler: 0.31, wake_up: 0.22, network: 0.4, locks: 0.1, copy: 0.02 },
             top_self: vec![routine("finish_task_switch", 130), routine("tcp_sendmsg_locked", 90)],
         };
-        let sides = Sides { server: Some(machine.clone()), crowd: None };
+        let side = |samples| ProfiledSide { samples, ..machine.clone() };
+        let sides = Sides { server: Some(side(600)), crowd: Some(side(200)) };
         let profile = Profile {
             frequency_hz: Some(499),
             events_per_sample: None,

@@ -5,9 +5,9 @@ use crate::model::{Axis, Chart, ChartKind, Place, Point};
 
 /// Identifier, texts and y axis of a chart.
 pub(super) struct About {
-    pub(super) id: &'static str,
-    pub(super) title: &'static str,
-    pub(super) caption: &'static str,
+    pub(super) id: String,
+    pub(super) title: String,
+    pub(super) caption: String,
     pub(super) y: Axis,
 }
 
@@ -46,7 +46,6 @@ pub(super) fn chart(
         None => (ChartKind::Bars, Axis::words("")),
     };
     let About { id, title, caption, y } = about;
-    let (id, title, caption) = (id.to_owned(), title.to_owned(), caption.to_owned());
     (!points.is_empty()).then_some(Chart { id, title, caption, kind, x, y, points, marks: Vec::new() })
 }
 

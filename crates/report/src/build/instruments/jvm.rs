@@ -17,9 +17,9 @@ fn jvm(data: &ObservationData) -> Option<&Jvm> {
 
 pub(super) fn collection(subject: &Subject) -> Option<Chart> {
     let about = About {
-        id: "gc-share",
-        title: "Time in garbage collection",
-        caption: "Share of the observed time, by the JVM's own counters; mean over the trials.",
+        id: "gc-share".to_owned(),
+        title: "Time in garbage collection".to_owned(),
+        caption: "Share of the observed time, by the JVM's own counters; mean over the trials.".to_owned(),
         y: Axis::linear("of the time", "%"),
     };
     chart(subject, about, |cell| {

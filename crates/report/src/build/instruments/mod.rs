@@ -8,6 +8,9 @@ mod jvm;
 mod locks;
 mod profile;
 mod runqueue;
+mod side;
+mod syscalls;
+mod threads;
 mod top;
 mod wakeups;
 
@@ -16,27 +19,45 @@ use std::collections::BTreeMap;
 use klatch_record::{Observation, ObservationData, Support};
 
 use super::subject::Subject;
-use crate::model::{Chart, Flame, InstrumentRow};
+use crate::by_side::Side;
+use crate::model::{Chart, Flame, InstrumentRow, Section};
 
-pub(super) const LEAD: &str = "Means over the observed trials of each cell. Shares with a routine on the stack \
-    overlap: the network stack wakes. The table of instruments has their cost.";
+const LEAD: &str = "Means over the observed trials of each cell. The table of instruments has their cost.";
 
 /// Largest number of cells in one chart.
 const CELLS_MAX: usize = 6;
 
-/// The charts and flame graphs for which there are observations.
-pub(super) fn charts(subject: &Subject) -> (Vec<Chart>, Vec<Flame>) {
+/// The sections for which there are observations: the server, then the crowd, then what is not of one side.
+pub(super) fn sections(subject: &Subject) -> Vec<Section> {
+    let mut lead = Some(LEAD.to_owned() + &profile::other_programs(subject));
+    let mut sections = Vec::new();
+    let mut add = |id: &str, title: String, charts: Vec<Chart>, flames: Vec<Flame>| {
+        if !charts.is_empty() || !flames.is_empty() {
+            sections.push(Section { id: id.to_owned(), title, lead: lead.take(), charts, flames });
+        }
+    };
+    for (id, side) in [("why", Side::Server), ("why-crowd", Side::Crowd)] {
+        let title = format!("Why: the {}", side::words(subject, side).1);
+        add(id, title, side_charts(subject, side), Vec::new());
+    }
     let charts = [
+        wakeups::latency,
+        wakeups::events,
+        jvm::collection,
         runqueue::lengths,
         runqueue::over_time,
         decision::cost,
-        wakeups::latency,
-        locks::callers,
-        jvm::collection,
-        jfr::waits,
     ];
-    let others = charts.iter().filter_map(|chart| chart(subject));
-    (profile::charts(subject).chain(others).collect(), flame::graphs(subject))
+    let charts = charts.iter().filter_map(|chart| chart(subject)).collect();
+    add("why-machine", "Why: scheduler and call stacks".to_owned(), charts, flame::graphs(subject));
+    sections
+}
+
+/// The charts of one side.
+fn side_charts(subject: &Subject, side: Side) -> Vec<Chart> {
+    let charts = [threads::cpu_time, syscalls::calls, locks::callers, jfr::waits];
+    let others = charts.iter().filter_map(|chart| chart(subject, side));
+    profile::charts(subject, side).chain(others).collect()
 }
 
 /// The data of one instrument from the trials of a cell.

@@ -32,7 +32,6 @@ pub(super) fn chart(about: About, most: usize, bars: &[Bar]) -> Option<Chart> {
         }
     }
     let About { id, title, caption, y } = about;
-    let (id, title, caption) = (id.to_owned(), title.to_owned(), caption.to_owned());
     let (kind, x) = (ChartKind::Stacked, Axis::words(""));
     (!points.is_empty()).then_some(Chart { id, title, caption, kind, x, y, points, marks: Vec::new() })
 }
