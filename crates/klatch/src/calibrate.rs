@@ -13,7 +13,7 @@ use klatch_study::compare::calibrate;
 
 use crate::INTERRUPTED;
 use crate::duet::{DuetSchedule, duet_plan, exit_code, show_progress};
-use crate::output::{print, print_error, print_line};
+use crate::output::{print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
 use crate::workload::{OfDuet, WorkloadArgs};
 
@@ -92,7 +92,7 @@ impl Calibrate {
             return Ok(());
         }
         let against_itself = self.instruments.is_empty() && outcome.duet.end == DuetEnd::Complete;
-        print(if against_itself {
+        print_text(if against_itself {
             klatch_report::calibration(&outcome.duet)
         } else {
             klatch_report::duet(&outcome.duet)

@@ -9,7 +9,7 @@ use klatch_report::{Ending, ReadError, comparison_answer, deciding_duet, read};
 use klatch_study::compare::{Terms, compare};
 
 use crate::next;
-use crate::output::{print, print_line};
+use crate::output::{print_line, print_text};
 
 /// Compare two sets of records: ratios with confidence intervals
 ///
@@ -63,7 +63,7 @@ impl Compare {
                 print_line(serde_json::to_string(comparison)?);
             } else {
                 let separator = if number > 0 { "\n" } else { "" };
-                print(format_args!("{separator}{}", klatch_report::comparison(comparison)));
+                print_text(format_args!("{separator}{}", klatch_report::comparison(comparison)));
             }
         }
         if !self.json {

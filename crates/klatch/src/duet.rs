@@ -14,7 +14,7 @@ use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 use crate::crowd::seconds;
 use crate::duet_side::DuetSideName;
 use crate::next;
-use crate::output::{print, print_error, print_line};
+use crate::output::{print_error, print_line, print_text};
 use crate::quantity::{Percent, Time};
 use crate::report::save_duet_report;
 use crate::run::CrowdName;
@@ -223,7 +223,7 @@ impl Duet {
         if self.json {
             print_line(serde_json::to_string(&outcome.duet)?);
         } else {
-            print(klatch_report::duet(&outcome.duet));
+            print_text(klatch_report::duet(&outcome.duet));
             let saved = save_duet_report(&outcome.folder, &outcome.duet)?;
             next::print_ending(Ending {
                 answer: saved.answer,

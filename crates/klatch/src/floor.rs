@@ -15,7 +15,7 @@ use klatch_study::{StopRule, Store, StudyEvent, load, run_study};
 
 use crate::INTERRUPTED;
 use crate::next;
-use crate::output::{print, print_error, print_line};
+use crate::output::{print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
 use crate::study;
 
@@ -106,7 +106,7 @@ impl Floor {
         if self.json {
             print_line(serde_json::to_string(&result)?);
         } else {
-            print(format_args!("\n{}", klatch_report::floor(&result)));
+            print_text(format_args!("\n{}", klatch_report::floor(&result)));
         }
         history.append(&result)?;
         if !self.json {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use klatch_instruments::{Kernel, availability, description};
 use klatch_record::Support;
+use klatch_report::{Column, TextTable};
 
 use crate::output::print_line;
 
@@ -18,6 +19,8 @@ pub(crate) struct Instruments {
 
 impl Instruments {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        let columns = [Column::name("instrument"), Column::words("what it shows"), Column::words("here")];
+        let mut table = TextTable::new(columns);
         for entry in availability(&Kernel::detect()) {
             if self.json {
                 print_line(serde_json::to_string(&entry)?);
@@ -33,12 +36,11 @@ impl Instruments {
                     (format!("not available: {why}"), vec![format!("to change it: {remedy}")])
                 }
             };
-            print_line(format_args!(
-                "{:<14}{:<64}{state}",
-                entry.instrument.name(),
-                description(entry.instrument)
-            ));
-            lines.iter().for_each(|line| print_line(format_args!("{:<14}{line}", "")));
+            let state = [vec![state], lines].concat().join("\n");
+            table.row([entry.instrument.name(), description(entry.instrument), &state]);
+        }
+        if !self.json {
+            print_line(table);
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -53,7 +53,7 @@ use klatch_host::privileges::act_as_invoker;
 use klatch_platforms::restore_stale_sysctls;
 use klatch_record::error_chain;
 
-use crate::output::{print, print_error};
+use crate::output::print_error;
 
 /// Klatch loads a server with many connections whose every message is checked, and shows how fast it is, whether it scales, and where the time goes
 #[derive(Parser)]
@@ -119,7 +119,7 @@ pub fn main() -> ExitCode {
         return ExitCode::from(COULD_NOT_RUN);
     }
     if let Some(topic) = help::topic(std::env::args()) {
-        print(topic);
+        output::print_text(topic);
         return end_of_output(ExitCode::SUCCESS);
     }
     let line: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();

@@ -20,6 +20,11 @@ pub(crate) fn print(text: impl Display) {
     keep_failure(write!(stdout().lock(), "{}", printable(&text.to_string())));
 }
 
+/// As [`print`], for sentences and tables: lines that are longer than the terminal is wide are continued on the next one.
+pub(crate) fn print_text(text: impl Display) {
+    print(klatch_report::fitted(&text.to_string(), klatch_report::width()));
+}
+
 /// Writes text and a line feed to standard output.
 pub(crate) fn print_line(text: impl Display) {
     keep_failure(writeln!(stdout().lock(), "{}", printable(&text.to_string())));

@@ -9,9 +9,10 @@ use klatch_platforms::{
     threads_crowd_knobs,
 };
 use klatch_record::{Class, Transport, error_chain};
+use klatch_report::{Column, TextTable};
 use serde_json::json;
 
-use crate::output::{print, print_line};
+use crate::output::{print, print_line, print_text};
 
 /// Help heading of the options that select and configure the server.
 pub(crate) const SERVER: &str = "Server";
@@ -59,25 +60,41 @@ impl Platforms {
             print(include_str!("../../../docs/platform.schema.json"));
             return Ok(ExitCode::SUCCESS);
         }
+        let mut table = TextTable::new([
+            Column::name("platform"),
+            Column::name("class").less(3),
+            Column::name("protocol").less(2),
+            Column::name("workloads").less(1),
+            Column::words("what it is"),
+            Column::words("here"),
+        ]);
         for listed in list(&self.platforms.request())? {
             if self.json {
                 print_line(as_json(&listed));
                 continue;
             }
-            match &listed.variants {
-                Ok(ways) => {
-                    ways.iter().for_each(|way| print_line(row(&way.name, &listed, &version(&listed, way))))
-                }
+            let rows: Vec<[String; 6]> = match &listed.variants {
+                Ok(ways) => ways.iter().map(|way| row(&way.name, &listed, version(&listed, way))).collect(),
                 Err(error) => {
-                    print_line(row(&listed.entry.name, &listed, &format!("not here: {}", error_chain(error))))
+                    vec![row(&listed.entry.name, &listed, format!("not here: {}", error_chain(error)))]
                 }
-            }
+            };
             if self.knobs {
-                listed
-                    .knobs()
-                    .iter()
-                    .for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
+                rows.iter().for_each(|row| {
+                    print_text(format!(
+                        "{}  {}
+",
+                        row[0],
+                        row[1..].join("  ")
+                    ))
+                });
+                print_knobs(&listed.knobs());
+            } else {
+                rows.into_iter().for_each(|row| table.row(row));
             }
+        }
+        if !self.json && !self.knobs {
+            print_line(table);
         }
         if self.knobs && !self.json {
             print_common_knobs();
@@ -96,19 +113,29 @@ fn print_common_knobs() {
         ("the crowd native-threads (--crowd native-threads --crowd-knob)", threads_crowd_knobs()),
         ("every server (--knob) and crowd (--crowd-knob)", process_knobs().into_iter().map(owned).collect()),
     ] {
-        print_line(owner);
-        knobs.iter().for_each(|(name, what)| print_line(format_args!("    {name:<21} {what}")));
+        print_text(format_args!("{owner}\n"));
+        print_knobs(&knobs);
     }
 }
 
-fn row(name: &str, listed: &PlatformListing, state: &str) -> String {
-    format!(
-        "{name:<25} {:<8} {:<8} {:<17} {:<80} {state}",
-        class(listed),
-        listed.entry.protocol.name(),
+/// Prints knobs, each with what it is, below the name of their owner.
+fn print_knobs(knobs: &[(String, String)]) {
+    let mut table = TextTable::new([Column::name(""), Column::name(""), Column::words("")]);
+    knobs.iter().for_each(|(name, what)| table.row(["  ", name, what]));
+    if !knobs.is_empty() {
+        print_line(table);
+    }
+}
+
+fn row(name: &str, listed: &PlatformListing, state: String) -> [String; 6] {
+    [
+        name.to_owned(),
+        class(listed).to_owned(),
+        listed.entry.protocol.name().to_owned(),
         workloads(listed).join(" "),
-        listed.entry.summary
-    )
+        listed.entry.summary.clone(),
+        state,
+    ]
 }
 
 fn workloads(listed: &PlatformListing) -> Vec<&'static str> {

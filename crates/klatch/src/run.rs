@@ -22,7 +22,7 @@ use crate::INTERRUPTED;
 use crate::UNKNOWN;
 use crate::crowd::seconds;
 use crate::next;
-use crate::output::{print, print_error, print_line};
+use crate::output::{print, print_error, print_line, print_text};
 use crate::platforms::{PlatformArgs, SERVER};
 use crate::spread::SpreadArgs;
 use crate::study::{Shown, Study};
@@ -227,9 +227,9 @@ impl Run {
             Err(error) => return Err(error.into()),
         };
         if !json {
-            print(format_args!("\n{}", trials(&outcome.records)));
+            print_text(format_args!("\n{}", trials(&outcome.records)));
             let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
-            print(warnings(&guard_series(&counted.collect::<Vec<_>>())));
+            print_text(warnings(&guard_series(&counted.collect::<Vec<_>>())));
             print(hints(&plan, &outcome.records));
             next::print_ending(ending(&outcome, &plan.out)?);
         }
@@ -466,7 +466,7 @@ impl Display<'_> {
                 if self.classic {
                     print_line("test      classic VolanoMark test");
                 }
-                print_line(headline(platform, &describe_crowd(self.plan), workload));
+                print_text(headline(platform, &describe_crowd(self.plan), workload) + "\n");
             }
             VisitEvent::RunStarted(role, number) => {
                 let name = klatch_report::role_and_number(role, number);
@@ -474,7 +474,7 @@ impl Display<'_> {
             }
             VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.update(event)),
             VisitEvent::RunEnded(record) if self.json => print_json(record),
-            VisitEvent::RunEnded(record) => print_line(one_line(record)),
+            VisitEvent::RunEnded(record) => print_text(one_line(record) + "\n"),
             VisitEvent::Ready { .. } => {}
         }
     }

@@ -10,7 +10,7 @@ use klatch_platforms::Setting;
 use klatch_record::lab::SchedulerReport;
 use klatch_schedulers::{Loaded, Scheduler, SchedulerError, all, find, running, sched_ext_state};
 
-use crate::output::{check_can_write, print_error, print_line, save_text_or_print};
+use crate::output::{check_can_write, print_error, print_line, print_text, save_text_or_print};
 
 /// Run a command under a scheduler of early Linux (sched_ext)
 #[derive(Args)]
@@ -55,7 +55,7 @@ impl Sched {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
             Action::List { name: None } => all().iter().for_each(|scheduler| {
-                print_line(format_args!("{:<12}{}", scheduler.name, scheduler.summary()))
+                print_text(format_args!("{:<12}{}\n", scheduler.name, scheduler.summary()))
             }),
             Action::List { name: Some(name) } => describe(find(&name)?),
             Action::Status => status()?,
@@ -67,14 +67,17 @@ impl Sched {
 }
 
 fn describe(scheduler: &Scheduler) {
-    print_line(format_args!("{}\n", scheduler.description()));
+    print_text(format_args!("{}\n\n", scheduler.description()));
     for knob in scheduler.knobs() {
-        print_line(format_args!(
-            "knob {}={} ({} to {}): {}",
+        print_text(format_args!(
+            "knob {}={} ({} to {}): {}\n",
             knob.name, knob.default, knob.min, knob.max, knob.what
         ));
     }
-    scheduler.stats().iter().for_each(|stat| print_line(format_args!("counts {}: {}", stat.name, stat.what)));
+    scheduler
+        .stats()
+        .iter()
+        .for_each(|stat| print_text(format_args!("counts {}: {}\n", stat.name, stat.what)));
 }
 
 fn status() -> anyhow::Result<()> {

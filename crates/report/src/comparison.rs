@@ -8,6 +8,7 @@ use klatch_stats::median;
 use crate::difference::{distinct, short};
 use crate::number::{grouped, three_digits, time};
 use crate::strokes::strip;
+use crate::table::{Column, TextTable};
 
 /// The name of a metric in results, its title, and the formatter of its values.
 type Row = (&'static str, &'static str, fn(f64) -> String);
@@ -34,19 +35,15 @@ pub fn comparison(comparison: &Comparison) -> String {
         let _ = writeln!(text, "{:<width$}  {}", side.name, describe_side(side));
     }
     let _ = writeln!(text, "\n{}\n", method(comparison));
-    let columns = Columns::of(sides.map(|side| side.name.as_str()));
-    let _ = writeln!(text, "{}", columns.head("median"));
+    let mut table = TableOfSides::new("median", sides.map(|side| side.name.as_str()));
     for metric in &comparison.metrics {
         let (name, show) = named(metric);
         let middle = |values: &[f64]| median(values).map_or_else(|_| "–".to_owned(), show);
         let (values, result) =
             ([middle(&metric.a), middle(&metric.b)], row_conclusion(metric, comparison.confidence));
-        let _ = writeln!(
-            text,
-            "{}",
-            columns.row(name, values, metric.ratio.as_ref(), reach(comparison), &result)
-        );
+        table.row(name, values, metric.ratio.as_ref(), reach(comparison), &result);
     }
+    let _ = writeln!(text, "{table}");
     for caveat in &comparison.caveats {
         let _ = writeln!(text, "note: {caveat}");
     }
@@ -54,38 +51,34 @@ pub fn comparison(comparison: &Comparison) -> String {
 }
 
 /// The table of two sides: a metric, a value of each, a strip, and the conclusion.
-pub(crate) struct Columns {
-    names: [String; 2],
-    widths: [usize; 2],
-}
+pub(crate) struct TableOfSides(TextTable);
 
-impl Columns {
-    /// Columns for the sides of these names.
-    pub(crate) fn of(names: [&str; 2]) -> Columns {
-        let names = distinct(names);
-        let widths = names.each_ref().map(|name| (name.chars().count() + 2).max(14));
-        Columns { names, widths }
+impl TableOfSides {
+    /// A table for the sides of these names; `center` is what the values are.
+    pub(crate) fn new(center: &str, names: [&str; 2]) -> TableOfSides {
+        let [a, b] = distinct(names).map(Column::number);
+        let strip = Column::name("").less(1);
+        TableOfSides(TextTable::new([Column::name(center), a, b, strip, Column::words("")]))
     }
 
-    /// The head; `center` is what the values are.
-    pub(crate) fn head(&self, center: &str) -> String {
-        let ([a, b], [a_width, b_width]) = (&self.names, self.widths);
-        format!("{center:<18}{a:>a_width$}{b:>b_width$}")
-    }
-
-    /// A line.
+    /// Adds a line.
     pub(crate) fn row(
-        &self,
+        &mut self,
         name: &str,
         [a, b]: [String; 2],
         ratio: Option<&RatioEstimate>,
         reach: f64,
         conclusion: &str,
-    ) -> String {
-        let [a_width, b_width] = self.widths;
+    ) {
         let strip =
             ratio.map_or_else(String::new, |ratio| strip(ratio.estimate, ratio.low, ratio.high, reach));
-        format!("{name:<18}{a:>a_width$}{b:>b_width$}  {strip:<17}  {conclusion}")
+        self.0.row([name.to_owned(), a, b, strip, conclusion.to_owned()]);
+    }
+}
+
+impl std::fmt::Display for TableOfSides {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
     }
 }
 

@@ -4,21 +4,21 @@ use std::fmt::Write;
 
 use klatch_record::{Duet, DuetMetric, DuetSide, DuetStart, PairResult};
 
-use crate::comparison::{Columns, format_of};
+use crate::comparison::{TableOfSides, format_of};
 use crate::difference::{Sides, percent, short};
+use crate::table::{Column, TextTable};
 
 /// A duet as text: the sides, how they were compared, a line for each metric, and what the interval contains.
 pub fn duet(duet: &Duet) -> String {
     let mut text = format!("{}\n{}\n\n", title(duet), method(duet));
-    let columns = Columns::of([&duet.a.name, &duet.b.name]);
-    let _ = writeln!(text, "{}", columns.head("mean"));
+    let mut table = TableOfSides::new("mean", [&duet.a.name, &duet.b.name]);
     for metric in &duet.metrics {
         let (name, show) = format_of(&metric.metric);
         let mean = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show);
         let (values, result) = ([mean(metric.a), mean(metric.b)], conclusion(metric, duet.confidence));
-        let _ = writeln!(text, "{}", columns.row(name, values, metric.ratio.as_ref(), reach(duet), &result));
+        table.row(name, values, metric.ratio.as_ref(), reach(duet), &result);
     }
-    let _ = writeln!(text, "\n{}", scatter(duet));
+    let _ = writeln!(text, "{table}\n\n{}", scatter(duet));
     for note in notes(duet) {
         let _ = writeln!(text, "note: {note}");
     }
@@ -68,19 +68,27 @@ pub(crate) fn conclusion(metric: &DuetMetric, confidence: f64) -> String {
 /// A duet of a platform with itself: for each metric, the smallest difference that this machine shows in this time.
 pub fn calibration(duet: &Duet) -> String {
     let mut text = format!("{} against itself: {}\n\n", duet.a.platform, method(duet));
-    let _ = writeln!(text, "{:<18}{:>14}  {:<29}shows a difference of", "", "mean", "ratio, 95 % interval");
+    let mut table = TextTable::new([
+        Column::name(""),
+        Column::number("mean"),
+        Column::name("ratio, 95 % interval"),
+        Column::words("shows a difference of"),
+    ]);
     for metric in &duet.metrics {
         let (name, show) = format_of(&metric.metric);
         let mean = metric.a.map_or_else(|| "–".to_owned(), show);
-        let result = match (&metric.ratio, &metric.absent) {
-            (Some(ratio), _) => {
-                let interval = format!("{:.4}, {:.4}–{:.4}", ratio.estimate, ratio.low, ratio.high);
-                format!("{interval:<29}{} or more", percent(ratio.smallest_difference))
+        let [interval, difference] = match (&metric.ratio, &metric.absent) {
+            (Some(ratio), _) => [
+                format!("{:.4}, {:.4}–{:.4}", ratio.estimate, ratio.low, ratio.high),
+                format!("{} or more", percent(ratio.smallest_difference)),
+            ],
+            (None, cause) => {
+                ["–".to_owned(), format!("not estimated: {}", cause.as_deref().unwrap_or("not observed"))]
             }
-            (None, cause) => format!("not estimated: {}", cause.as_deref().unwrap_or("not observed")),
         };
-        let _ = writeln!(text, "{name:<18}{mean:>14}  {result}");
+        table.row([name.to_owned(), mean, interval, difference]);
     }
+    let _ = writeln!(text, "{table}");
     let _ = writeln!(text, "\n{}", scatter(duet));
     for note in notes(duet) {
         let _ = writeln!(text, "note: {note}");

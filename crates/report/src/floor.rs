@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use klatch_record::{Class, FloorLoad, FloorResult, FloorRow, RatioEstimate};
 use klatch_stats::median;
 
 use crate::number::three_digits;
+use crate::table::{Column, TextTable};
 
 /// Formats the loopback costs, and one line for each server and pacing.
 pub fn floor(result: &FloorResult) -> String {
@@ -64,11 +64,16 @@ pub fn floor(result: &FloorResult) -> String {
 
 fn table(rows: &[&FloorRow]) -> String {
     let peers: BTreeSet<&str> = rows.iter().flat_map(|row| row.to_peers.keys().map(String::as_str)).collect();
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    let head =
-        ["platform", "class", "server µs", "to the floor", "crowd µs", "to the floor"].map(str::to_owned);
-    table.set_header(head.into_iter().chain(peers.iter().map(|peer| format!("to {peer}"))));
+    let head = [
+        Column::name("platform"),
+        Column::name("class").less(1),
+        Column::number("server µs"),
+        Column::number("to the floor"),
+        Column::number("crowd µs"),
+        Column::number("to the floor").less(2),
+    ];
+    let to_peers = peers.iter().map(|peer| Column::number(format!("to {peer}")).less(3));
+    let mut table = TextTable::new(head.into_iter().chain(to_peers));
     for row in rows {
         let class = row.class.map_or("", Class::name);
         let middle = |values: &[f64]| median(values).map_or(String::new(), three_digits);
@@ -80,10 +85,9 @@ fn table(rows: &[&FloorRow]) -> String {
             middle(&row.crowd_us),
             ratio(row.crowd_to_floor.as_ref()),
         ];
-        table.add_row(own.into_iter().chain(peers.iter().map(|&peer| ratio(row.to_peers.get(peer)))));
+        table.row(own.into_iter().chain(peers.iter().map(|&peer| ratio(row.to_peers.get(peer)))));
     }
-    table.column_iter_mut().skip(2).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    table.trim_fmt()
+    table.to_string()
 }
 
 /// Formats a ratio with its interval as `1.21 (1.10–1.33)`.

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use klatch_record::lab::{DataCounts, EventCounts, LabCounts, RoutineCounts};
 
 use crate::number::grouped;
+use crate::table::{Column, TextTable};
 
 /// Formats the totals, and the `top` routines with the most instructions and, if caches were modelled, the most misses.
 pub fn lab_counts(counts: &LabCounts, top: usize) -> String {
@@ -79,7 +79,7 @@ fn data(all: &[DataCounts], total: &EventCounts, top: usize) -> String {
     for (name, sum) in sums.iter().take(top) {
         let share = share(sum.l1d_misses, total.l1d_misses);
         let [first, rest @ ..] = [sum.l1d_misses, sum.l2_misses, sum.transfers, sum.upgrades].map(grouped);
-        table.add_row([(*name).to_owned(), first, share].into_iter().chain(rest));
+        table.row([(*name).to_owned(), first, share].into_iter().chain(rest));
     }
     table.to_string()
 }
@@ -90,7 +90,7 @@ fn processes(counts: &LabCounts) -> String {
     let mut table = table(&["process", "instructions", "l1d_misses", "l2_misses", "modelled_cycles"], 1);
     for (process, sum) in sums {
         let numbers = [sum.instructions, sum.l1d_misses, sum.l2_misses, sum.modelled_cycles].map(grouped);
-        table.add_row(std::iter::once(process.to_owned()).chain(numbers));
+        table.row(std::iter::once(process.to_owned()).chain(numbers));
     }
     table.to_string()
 }
@@ -102,7 +102,7 @@ fn routines(rows: &[&RoutineCounts], total: &EventCounts, event: &str) -> String
         let (own, inclusive) =
             (row.own.get(event).unwrap_or_default(), row.inclusive.get(event).unwrap_or_default());
         let kernel = if row.kernel { " [k]" } else { "" };
-        table.add_row([
+        table.row([
             format!("{}{kernel}", shortened(&row.routine)),
             row.process.clone(),
             grouped(own),
@@ -133,7 +133,7 @@ pub fn lab_difference(before: &LabCounts, after: &LabCounts, event: &str, top: u
     let (from, to) = (before.total(), after.total());
     let mut totals = table(&["total", "before", "after", "change", ""], 1);
     for (name, of) in EventCounts::ALL {
-        totals.add_row(change(name.to_owned(), of(&from), of(&to)));
+        totals.row(change(name.to_owned(), of(&from), of(&to)));
     }
     let routines = changes("routine, by its own", &own_by_routine(before, after, event), top);
     let routines = match routines {
@@ -146,12 +146,12 @@ pub fn lab_difference(before: &LabCounts, after: &LabCounts, event: &str, top: u
 }
 
 /// The number of rows that changed, and a table of the `top` that changed most; `None` if none did.
-fn changes(what: &str, rows: &[(String, u64, u64)], top: usize) -> Option<(usize, Table)> {
+fn changes(what: &str, rows: &[(String, u64, u64)], top: usize) -> Option<(usize, TextTable)> {
     let mut changed: Vec<_> = rows.iter().filter(|(_, from, to)| from != to).collect();
     changed.sort_by_key(|(name, from, to)| (std::cmp::Reverse(from.abs_diff(*to)), name));
     let mut table = table(&[what, "before", "after", "change", ""], 1);
     for (name, from, to) in changed.iter().take(top) {
-        table.add_row(change(shortened(name), *from, *to));
+        table.row(change(shortened(name), *from, *to));
     }
     (!changed.is_empty()).then_some((changed.len(), table))
 }
@@ -193,17 +193,13 @@ fn change(name: String, from: u64, to: u64) -> [String; 5] {
     [name, grouped(from), grouped(to), format!("{sign}{}", grouped(from.abs_diff(to))), percent]
 }
 
-/// A table whose columns after the first `texts` hold numbers.
-fn table(header: &[&str], texts: usize) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(header);
-    for column in table.column_iter_mut().skip(texts) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+/// A table whose columns after the first `texts` hold numbers. A narrow terminal lacks the last ones.
+fn table(header: &[&str], texts: usize) -> TextTable {
+    let column = |(at, title): (usize, &&str)| match at < texts {
+        true => Column::name(*title),
+        false => Column::number(*title).less(at.saturating_sub(texts + 1) as u8),
+    };
+    TextTable::new(header.iter().enumerate().map(column))
 }
 
 #[cfg(test)]

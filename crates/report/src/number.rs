@@ -46,11 +46,16 @@ pub(crate) fn plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value:.0}") } else { format!("{value:.2}") }
 }
 
-/// Formats three significant digits, without an exponent.
+/// Formats three significant digits, or a whole number with its thousands grouped.
 pub(crate) fn three_digits(value: f64) -> String {
     match value.abs() {
         size if size < 10.0 => format!("{value:.2}"),
         size if size < 100.0 => format!("{value:.1}"),
+        size if size < 1_000.0 => format!("{value:.0}"),
+        size if size < 1e15 => {
+            let sign = if value < 0.0 { "-" } else { "" };
+            format!("{sign}{}", grouped(size.round() as u64))
+        }
         _ => format!("{value:.0}"),
     }
 }

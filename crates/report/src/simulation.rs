@@ -2,18 +2,27 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use klatch_record::{Sensitivity, StudyResult};
 use klatch_simulator::{Account, Outcome};
 
 use crate::number::{grouped, three_digits};
 use crate::study::half_width;
+use crate::table::{Column, TextTable};
 
 /// Formats the cells of a simulated study: the metric, and what limits it.
 pub fn simulated_study(result: &StudyResult) -> String {
-    let mut header: Vec<&str> = result.axes.iter().map(|axis| axis.name.as_str()).collect();
-    header.extend(["seeds", "/s", "", "queue", "p99 µs", "spinning", "idle", "verdict"]);
-    let mut table = plain_table(&header);
+    let columns = [
+        Column::number("seeds").less(3),
+        Column::number("/s"),
+        Column::number("").less(4),
+        Column::number("queue").less(2),
+        Column::number("p99 µs"),
+        Column::number("spinning").less(1),
+        Column::number("idle").less(1),
+        Column::words("verdict"),
+    ];
+    let axes = result.axes.iter().map(|axis| Column::name(axis.name.as_str()));
+    let mut table = TextTable::new(axes.chain(columns));
     for cell in &result.cells {
         let mut row: Vec<String> =
             result.axes.iter().map(|axis| cell.at.get(&axis.name).cloned().unwrap_or_default()).collect();
@@ -26,33 +35,39 @@ pub fn simulated_study(result: &StudyResult) -> String {
         row.push(cell.estimates.get("messages_per_s").map(half_width).unwrap_or_default());
         row.extend([number("run_queue_length"), number("run_queue_latency_p99_us")]);
         row.extend([share("spin_share"), share("idle_share"), cell.verdict.clone()]);
-        table.add_row(row);
+        table.row(row);
     }
-    let numbers = table.column_iter_mut().skip(result.axes.len()).take(7);
-    numbers.for_each(|column| column.set_cell_alignment(CellAlignment::Right));
-    format!("{}\n\nsimulated, not measured; rules: {}\n", table.trim_fmt(), result.rules)
+    format!("{table}\n\nsimulated, not measured; rules: {}\n", result.rules)
 }
 
 /// Formats the claims of a simulated study with the range of each over all costs.
 pub fn simulated_claims(found: &Sensitivity) -> String {
-    let mut table = plain_table(&["claim", "ratio", "lowest", "", "highest", "", ""]);
+    let mut table = TextTable::new([
+        Column::words("claim"),
+        Column::number("ratio"),
+        Column::number("lowest"),
+        Column::name("").less(1),
+        Column::number("highest"),
+        Column::name("").less(1),
+        Column::name(""),
+    ]);
     for claim in &found.claims {
         let verdict = if claim.is_shown() { "" } else { "not shown" };
         let number = |ratio: f64| format!("{ratio:.2}");
-        table.add_row([
-            &claim.name(),
-            &number(claim.ratio),
-            &number(claim.low),
-            &claim.low_with,
-            &number(claim.high),
-            &claim.high_with,
-            verdict,
+        table.row([
+            claim.name(),
+            number(claim.ratio),
+            number(claim.low),
+            claim.low_with.clone(),
+            number(claim.high),
+            claim.high_with.clone(),
+            verdict.to_owned(),
         ]);
     }
     let shown = found.claims.iter().filter(|claim| claim.is_shown()).count();
     format!(
         "{}\n\nsimulated, not measured; each of {} costs at both ends of its range, one at a time: {shown} of {} claims keep their sign\n",
-        table.trim_fmt(),
+        table,
         found.costs,
         found.claims.len()
     )
@@ -77,8 +92,8 @@ pub fn simulated_run(outcome: &Outcome, unit: &str) -> String {
     let counts = &outcome.counts;
     let per_message = |count: u64| three_digits(count as f64 / counts.messages as f64);
     let mut text = format!(
-        "simulated throughput       {:.0} {unit}/s\n\nCPU time                     share        µs each\n",
-        outcome.messages_per_s()
+        "simulated throughput       {} {unit}/s\n\nCPU time                     share        µs each\n",
+        grouped(outcome.messages_per_s().round() as u64)
     );
     for account in Account::ALL {
         let (share, us) = (100.0 * outcome.share(account), outcome.us_per_message(account));
@@ -126,13 +141,4 @@ pub fn simulated_run(outcome: &Outcome, unit: &str) -> String {
         us(counts.locks.waited, counts.locks.contended),
     );
     text
-}
-
-fn plain_table(head: &[&str]) -> Table {
-    let mut table = Table::new();
-    table
-        .load_preset(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Disabled)
-        .set_header(head);
-    table
 }

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use klatch_record::{CellResult, CellStatus, Estimate, StudyResult};
 
 use crate::duet;
 use crate::number::{grouped, three_digits, time};
 use crate::strokes::{bar, spark};
+use crate::table::{Column, TextTable};
 
 /// Longest verdict in the table, characters; the JSON result has all of it.
 const VERDICT_MAX: usize = 100;
@@ -18,12 +18,21 @@ const BAR: usize = 12;
 /// One line for each cell: its values on the axes, estimates, a bar and a sparkline of the study's
 /// metric, and its verdict.
 pub fn study(result: &StudyResult) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    let axes = result.axes.iter().map(|axis| axis.name.as_str());
+    let axes = result.axes.iter().map(|axis| Column::name(axis.name.as_str()));
     let unit = unit(&result.cells);
     let (throughput, cpu) = (format!("{unit}s/s"), format!("CPU µs/{unit}"));
-    table.set_header(axes.chain(["trials", &throughput, "", &cpu, "", "p99", "", "in turn", "verdict"]));
+    let columns = [
+        Column::number("trials").less(2),
+        Column::number(throughput),
+        Column::number("").less(5),
+        Column::number(cpu).less(1),
+        Column::number("").less(5),
+        Column::number("p99").less(1),
+        Column::name("").less(4),
+        Column::name("in turn").less(3),
+        Column::words("verdict"),
+    ];
+    let mut table = TextTable::new(axes.chain(columns));
     let largest = result
         .cells
         .iter()
@@ -36,13 +45,9 @@ pub fn study(result: &StudyResult) -> String {
         });
         let at =
             result.axes.iter().map(|axis| cell.at.get(&axis.name).map_or("–", String::as_str).to_owned());
-        table.add_row(at.chain(numbers(cell)).chain(strokes).chain([verdict(cell)]));
+        table.row(at.chain(numbers(cell)).chain(strokes).chain([verdict(cell)]));
     }
-    let first = result.axes.len();
-    for column in table.column_iter_mut().skip(first).take(6) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let mut text = format!("{}\n\n{}\n", result.question, table.trim_fmt());
+    let mut text = format!("{}\n\n{}\n", result.question, table);
     for cell in &result.cells {
         for failure in &cell.failures {
             let _ = write!(text, "\n{}: {failure}", cell.id);

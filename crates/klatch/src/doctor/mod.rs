@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use self::finding::Finding;
-use crate::output::print_line;
+use crate::output::{print_line, print_text};
 
 /// List what this machine can do, and what closes each gap
 ///
@@ -54,7 +54,7 @@ fn print_all(findings: &[Finding]) {
             print_line(format_args!("{}{}", if topic.is_empty() { "" } else { "\n" }, finding.topic));
             topic = finding.topic;
         }
-        print_line(finding);
+        print_text(format_args!("{finding}\n"));
     }
     let gaps = findings.iter().filter(|finding| finding.is_gap).count();
     let number = if gaps == 1 { "1 gap".to_owned() } else { format!("{gaps} gaps") };

@@ -17,7 +17,7 @@ use klatch_report::{Ending, lab_difference, lab_difference_answer};
 
 use super::SIGNAL_BASE;
 use crate::next;
-use crate::output::print;
+use crate::output::print_text;
 
 /// Caches of `--counters` without a name: those of a present-day core.
 pub(super) const DEFAULT: &str = "zen3";
@@ -91,7 +91,7 @@ impl Compare {
             before.caches,
             after.caches
         );
-        print(lab_difference(&before, &after, &self.by, self.top));
+        print_text(lab_difference(&before, &after, &self.by, self.top));
         let other = if self.by == "modelled_cycles" { "instructions" } else { "modelled_cycles" };
         next::print_ending(Ending {
             answer: lab_difference_answer(&before, &after, &self.by),

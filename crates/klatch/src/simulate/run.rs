@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{CostArgs, topology};
 use crate::next;
-use crate::output::{check_can_write, print, print_line};
+use crate::output::{check_can_write, print_line, print_text};
 
 const USUAL_SCHEDULER: &str = "goodness";
 
@@ -82,6 +82,7 @@ impl Run {
             false => topology.to_string(),
         };
         let costs = self.costs.read()?;
+        let costs_name = self.costs.costs.clone();
         let hardware = Hardware::new(&costs, topology);
         let cell = Cell { scheduler, hardware, work, placement: Vec::new(), seed: self.seed };
         let record_ms = if self.trace.is_some() { 1_000 } else { 0 };
@@ -97,7 +98,8 @@ impl Run {
                 "messages_per_s": messages_per_s, "outcome": outcome,
             }));
         } else {
-            print(simulated_run(&outcome, unit) + &measured);
+            print_text(self.conditions(name, &described, &costs_name));
+            print_text(simulated_run(&outcome, unit) + &measured);
             let answer = simulated_answer(&outcome, unit, &self.scheduler, &described);
             let places = self.trace.iter().map(|path| ("trace", path.clone())).collect();
             next::print_ending(Ending { answer, places, next: self.next() });
@@ -107,6 +109,22 @@ impl Run {
 }
 
 impl Run {
+    /// What is simulated, before the result.
+    fn conditions(&self, work: &str, machine: &str, costs: &str) -> String {
+        let with = |settings: &[Setting]| match settings {
+            [] => String::new(),
+            set => format!(" with {}", set.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        };
+        let (of_work, of_scheduler) = (with(&self.settings), with(&self.knobs));
+        let scheduler = &self.scheduler;
+        format!(
+            "machine                    {machine}\nscheduler                  {scheduler}{of_scheduler}\n\
+             costs                      {costs}; klatch simulate costs {costs} prints them\n\
+             workload                   {work}{of_work}, seed {}\n\n",
+            self.seed
+        )
+    }
+
     /// The trace that was written, or the same run under another scheduler.
     fn next(&self) -> Vec<String> {
         let other = if self.scheduler == "o1" { USUAL_SCHEDULER } else { "o1" };

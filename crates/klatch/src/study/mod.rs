@@ -15,10 +15,11 @@ use clap::Args;
 use klatch_platforms::PlatformRequest;
 use klatch_record::{CellStatus, ResultKind, StudyResult, error_chain};
 use klatch_report::Ending;
+use klatch_report::{Column, TextTable};
 use klatch_study::{Store, StudyFile, StudyHead, load, shipped};
 
 use crate::next;
-use crate::output::{print_error, print_line};
+use crate::output::{print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
 use crate::report::SavedReport;
 use crate::web_view::WebArgs;
@@ -216,7 +217,7 @@ impl Study {
         let folder = store.folder();
         match self.json {
             true => print_line(serde_json::to_string(result).expect("a result is plain JSON")),
-            false => print_line(format_args!("\n{}", text.trim_end())),
+            false => print_text(format_args!("\n{}\n", text.trim_end())),
         }
         // The results are complete even if the report fails.
         let mut ending = Ending { places: vec![("results", folder.to_owned())], ..Ending::default() };
@@ -250,14 +251,23 @@ fn words(kind: ResultKind) -> (&'static str, &'static str) {
 }
 
 fn list(json: bool) {
+    let columns = [Column::name("study"), Column::name("kind").less(1), Column::words("question")];
+    let mut table = TextTable::new(columns);
     for study in shipped() {
         let (name, kind) = (study.name, study.kind.name());
         match json {
             true => {
                 print_line(serde_json::json!({ "name": name, "kind": kind, "question": study.question() }))
             }
-            false => print_line(format_args!("{name:<22}{kind:<11}{}", study.question().unwrap_or_default())),
+            false => table.row([
+                name.to_owned(),
+                kind.to_owned(),
+                study.question().unwrap_or_default().to_string(),
+            ]),
         }
+    }
+    if !json {
+        print_line(table);
     }
 }
 

@@ -44,6 +44,7 @@ mod schemas;
 mod shards;
 mod simulate;
 mod studies;
+mod terminal;
 mod trade;
 mod transports;
 mod watch;

@@ -1,0 +1,79 @@
+//! What commands print on terminals of 80, 100 and 140 columns: no line is wider, no word is broken, and what is known in advance is as it was.
+
+use std::path::Path;
+
+use klatch_record::samples::record;
+
+use crate::support::{Finished, klatch};
+
+const WIDTHS: [usize; 3] = [80, 100, 140];
+
+/// What the command prints on a terminal of this width.
+fn printed(arguments: &[&str], folder: &Path, width: usize) -> String {
+    let mut command = klatch();
+    command.args(arguments).current_dir(folder).env("COLUMNS", width.to_string());
+    let finished = Finished::run(&mut command);
+    assert!(matches!(finished.status, Some(0 | 1)), "{finished:?}");
+    finished.out
+}
+
+/// Checks that lines fit, and that the words are those of an endless line, whole and in their order where nothing is left out.
+fn check_fits(arguments: &[&str], folder: &Path) {
+    let whole = Finished::run(klatch().args(arguments).current_dir(folder)).out;
+    let is_word = |word: &str| whole.split_whitespace().any(|known| known == word);
+    for width in WIDTHS {
+        let text = printed(arguments, folder, width);
+        let wide: Vec<&str> = text
+            .lines()
+            .filter(|line| {
+                line.chars().count() > width && line.trim().contains(' ') && !line.contains("klatch ")
+            })
+            .collect();
+        assert!(wide.is_empty(), "{arguments:?} at {width}: {wide:#?}");
+        let hint = "(a wider terminal also shows ";
+        let own = text.lines().filter(|line| !line.starts_with(hint)).flat_map(str::split_whitespace);
+        let broken: Vec<&str> = own.filter(|word| !is_word(word)).collect();
+        assert!(broken.is_empty(), "{arguments:?} at {width}: {broken:?} in {text}");
+    }
+}
+
+#[test]
+fn lists_of_this_machine_fit() {
+    let folder = tempfile::tempdir().unwrap();
+    for arguments in [
+        &["platforms"] as &[&str],
+        &["platforms", "--knobs"],
+        &["instruments"],
+        &["study"],
+        &["sched", "list"],
+        &["sched", "list", "o1"],
+        &["help", "glossary"],
+    ] {
+        check_fits(arguments, folder.path());
+    }
+}
+
+/// Two folders with records of four trials each.
+fn write_records(folder: &Path) {
+    for (name, throughput) in [("a", 50_000.0), ("b", 61_000.0)] {
+        std::fs::create_dir(folder.join(name)).unwrap();
+        for number in 1..=4 {
+            let trial = record(number, number, throughput + 500.0 * f64::from(number % 3));
+            let path = folder.join(name).join(format!("trial-{number}.json"));
+            std::fs::write(path, serde_json::to_string(&trial).unwrap()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn results_are_as_they_were_at_three_widths() {
+    let folder = tempfile::tempdir().unwrap();
+    write_records(folder.path());
+    let simulated = ["simulate", "run", "--set", "rooms=2", "--set", "count=5", "--machine", "2 cpus"];
+    for (name, arguments) in [("compare", &["compare", "a", "b"] as &[&str]), ("simulate", &simulated)] {
+        check_fits(arguments, folder.path());
+        let at = |width: &usize| format!("{width} columns\n{}", printed(arguments, folder.path(), *width));
+        let text: Vec<String> = WIDTHS.iter().map(at).collect();
+        insta::assert_snapshot!(name, text.join("\n"));
+    }
+}

@@ -1,0 +1,270 @@
+//! Tables and texts of the terminal. They are as wide as it is: a narrow one gets fewer columns, and no word is ever broken.
+
+use std::fmt;
+use std::io::IsTerminal;
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
+
+/// Space between two columns.
+const GAP: usize = 2;
+
+/// The narrowest column of words.
+const WORDS_MIN: usize = 20;
+
+/// The narrowest width that counts, so that one that makes no sense does no harm.
+const WIDTH_MIN: usize = 40;
+
+/// The columns of the terminal: those of the variable COLUMNS, or of the terminal itself. `None` if standard output is none, and
+/// nothing limits a line.
+pub fn width() -> Option<usize> {
+    let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let own = || {
+        let is_terminal = std::io::stdout().is_terminal();
+        is_terminal
+            .then(|| ratatui::crossterm::terminal::size().ok())
+            .flatten()
+            .map(|(columns, _)| columns.into())
+    };
+    given.or_else(own).filter(|columns| *columns > 0).map(|columns: usize| columns.max(WIDTH_MIN))
+}
+
+/// A column of a table.
+pub struct Column {
+    title: String,
+    content: Content,
+    /// Place in the order in which columns give way; 0 stays.
+    rank: u8,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Name,
+    Number,
+    Words,
+}
+
+impl Column {
+    /// A column of names, aligned to the left.
+    pub fn name(title: impl Into<String>) -> Column {
+        Column { title: title.into(), content: Content::Name, rank: 0 }
+    }
+
+    /// A column of numbers with their units, aligned to the right.
+    pub fn number(title: impl Into<String>) -> Column {
+        Column { content: Content::Number, ..Column::name(title) }
+    }
+
+    /// A column of sentences, which take several lines where there is little width.
+    pub fn words(title: impl Into<String>) -> Column {
+        Column { content: Content::Words, ..Column::name(title) }
+    }
+
+    /// The same, for a column that a narrow terminal does not show. Those of the highest rank go first, and all of a rank together.
+    #[must_use]
+    pub fn less(self, rank: u8) -> Column {
+        Column { rank, ..self }
+    }
+}
+
+/// A table of the terminal. It displays itself in its width.
+pub struct TextTable {
+    columns: Vec<Column>,
+    rows: Vec<Vec<String>>,
+}
+
+impl TextTable {
+    /// A table with these columns. Without any title it has no head.
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> TextTable {
+        TextTable { columns: columns.into_iter().collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row with a cell for each column.
+    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        let row: Vec<String> = cells.into_iter().map(Into::into).collect();
+        debug_assert_eq!(row.len(), self.columns.len(), "a cell for each column: {row:?}");
+        self.rows.push(row);
+    }
+
+    /// The text of the table, without a line feed at the end; `width`: columns of the terminal, or no limit.
+    pub fn fitted(&self, width: Option<usize>) -> String {
+        let (kept, words) = self.layout(width);
+        let mut table = comfy_table::Table::new();
+        table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+        if self.columns.iter().any(|column| !column.title.is_empty()) {
+            table.set_header(kept.iter().map(|at| self.columns[*at].title.as_str()));
+        }
+        for row in &self.rows {
+            table.add_row(kept.iter().map(|at| row[*at].as_str()));
+        }
+        if words.is_some() {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(u16::MAX);
+        }
+        for (column, at) in table.column_iter_mut().zip(&kept) {
+            column.set_padding((0, GAP as u16));
+            match (self.columns[*at].content, words) {
+                (Content::Number, _) => column.set_cell_alignment(CellAlignment::Right),
+                (Content::Words, Some(words)) => {
+                    column.set_constraint(ColumnConstraint::Absolute(Width::Fixed((words + GAP) as u16)));
+                }
+                _ => {}
+            }
+        }
+        let hidden: Vec<&str> = self
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(at, column)| !kept.contains(at) && !column.title.is_empty())
+            .map(|(_, column)| column.title.as_str())
+            .collect();
+        let text = table.to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        match hidden.is_empty() {
+            true => lines.join("\n"),
+            false => format!("{}\n(a wider terminal also shows {})", lines.join("\n"), hidden.join(", ")),
+        }
+    }
+
+    /// The columns that fit, and the width of those with words if it is less than they would take.
+    fn layout(&self, width: Option<usize>) -> (Vec<usize>, Option<usize>) {
+        let mut kept: Vec<usize> = (0..self.columns.len()).collect();
+        let Some(width) = width else { return (kept, None) };
+        loop {
+            let is_words = |at: &&usize| self.columns[**at].content == Content::Words;
+            let taken = |columns: &mut dyn Iterator<Item = &usize>| {
+                columns.map(|at| self.natural(*at) + GAP).sum::<usize>()
+            };
+            let words = kept.iter().filter(is_words).count();
+            let rigid = taken(&mut kept.iter().filter(|at| !is_words(at)));
+            if rigid + taken(&mut kept.iter().filter(is_words)) <= width + GAP {
+                return (kept, None);
+            }
+            let longest = kept.iter().filter(is_words).map(|at| self.longest_word(*at)).max().unwrap_or(0);
+            let room =
+                (width + GAP).saturating_sub(rigid).checked_div(words).unwrap_or(0).saturating_sub(GAP);
+            if words > 0 && room >= longest.max(WORDS_MIN) {
+                return (kept, Some(room));
+            }
+            let rank = kept.iter().map(|at| self.columns[*at].rank).max().unwrap_or(0);
+            if rank == 0 {
+                return (kept, (words > 0).then_some(longest.max(WORDS_MIN)));
+            }
+            kept.retain(|at| self.columns[*at].rank < rank);
+        }
+    }
+
+    fn cells(&self, at: usize) -> impl Iterator<Item = &str> {
+        let title = self.columns[at].title.as_str();
+        std::iter::once(title).chain(self.rows.iter().map(move |row| row[at].as_str()))
+    }
+
+    fn natural(&self, at: usize) -> usize {
+        self.cells(at).flat_map(str::lines).map(|line| line.chars().count()).max().unwrap_or(0)
+    }
+
+    fn longest_word(&self, at: usize) -> usize {
+        self.cells(at).flat_map(str::split_whitespace).map(|word| word.chars().count()).max().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for TextTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.fitted(width()))
+    }
+}
+
+/// The text with every longer line continued below its second column, or, without one, below its beginning.
+pub fn fitted(text: &str, width: Option<usize>) -> String {
+    let Some(width) = width else { return text.to_owned() };
+    text.split_inclusive('\n').map(|line| fitted_line(line, width)).collect()
+}
+
+fn fitted_line(line: &str, width: usize) -> String {
+    let bare = line.trim_end();
+    if bare.chars().count() <= width {
+        return line.to_owned();
+    }
+    let indent = hanging(bare).min(width / 2);
+    let start = bare.len() - bare.trim_start().len();
+    let (mut lines, mut now) = (Vec::new(), bare[..start].to_owned());
+    for word in bare[start..].split_inclusive(' ') {
+        let is_first = now.trim().is_empty();
+        if !is_first && now.chars().count() + word.trim_end().chars().count() > width && word != " " {
+            lines.push(now.trim_end().to_owned());
+            now = " ".repeat(indent);
+        }
+        now.push_str(word);
+    }
+    lines.push(now);
+    lines.join("\n") + &line[bare.len()..]
+}
+
+/// Where the second column of a line begins: after its first two spaces.
+fn hanging(line: &str) -> usize {
+    let start = line.len() - line.trim_start().len();
+    let gap = line[start..].find("  ").map(|gap| start + gap);
+    let second = gap
+        .map(|gap| line[..gap].chars().count() + line[gap..].chars().take_while(|one| *one == ' ').count());
+    second.unwrap_or(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> TextTable {
+        let mut table = TextTable::new([
+            Column::name("cell"),
+            Column::number("messages/s"),
+            Column::number("p99").less(1),
+            Column::name("in turn").less(2),
+            Column::words("verdict"),
+        ]);
+        table.row([
+            "rooms-5",
+            "13,418",
+            "24.7 ms",
+            "▅█▁",
+            "valid after five trials, which are within two per cent",
+        ]);
+        table.row(["rooms-10", "9,311", "31.0 ms", "▁█▅", "failed"]);
+        table
+    }
+
+    #[test]
+    fn a_narrow_table_has_fewer_columns_and_whole_words() {
+        let table = table();
+        let widths = |text: &str| text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(table.fitted(None).lines().all(|line| !line.contains("wider")));
+        let wide = table.fitted(Some(100));
+        assert_eq!(wide.lines().count(), 3, "{wide}");
+        assert_eq!(
+            wide.lines().nth(2).unwrap().find("9,311"),
+            wide.lines().nth(1).unwrap().find("3,418"),
+            "{wide}"
+        );
+        let middle = table.fitted(Some(64));
+        assert!(widths(&middle) <= 64 && middle.contains("in turn"), "{middle}");
+        let narrow = table.fitted(Some(45));
+        assert!(
+            widths(&narrow) <= 46 && narrow.contains("(a wider terminal also shows p99, in turn)"),
+            "{narrow}"
+        );
+        for text in [&wide, &middle, &narrow] {
+            for word in "valid after five trials, which are within two per cent".split(' ') {
+                assert!(text.contains(word), "{word}: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_long_line_is_continued_below_its_second_column() {
+        let text =
+            "crowd     native; ten rooms of twenty users who say one hundred messages each\nshort\n\n  a b\n";
+        let expected = "crowd     native; ten rooms of twenty\n          users who say one hundred\n          messages each\nshort\n\n  a b\n";
+        assert_eq!(fitted(text, Some(40)), expected);
+        assert_eq!(fitted(text, None), text);
+        assert_eq!(fitted("one two three", Some(8)), "one two\nthree");
+        let path = "records: /a/path/that/is/longer/than/the/terminal/is/wide";
+        assert!(fitted(path, Some(20)).contains("/a/path/that/is/longer/than/the/terminal/is/wide"));
+    }
+}
