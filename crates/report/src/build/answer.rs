@@ -107,8 +107,14 @@ fn classes(subject: &Subject, cells: &[usize], metric: &Metric) -> Vec<(&'static
     };
     let mut classes = match subject.is_mixed() {
         true => vec![
-            ("Of the class classic, ", of_class(Some(klatch_record::Class::Classic))),
-            ("Of the class open, ", of_class(Some(klatch_record::Class::Open))),
+            (
+                "Of the servers of class classic (one write for each delivery), ",
+                of_class(Some(klatch_record::Class::Classic)),
+            ),
+            (
+                "Of those of class open (deliveries may share a write), ",
+                of_class(Some(klatch_record::Class::Open)),
+            ),
         ],
         false => vec![("", sorted)],
     };
