@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use klatch_protocol::old_epoll::OldEpoll;
 use klatch_record::CONNECTIONS_PER_SOURCE;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
@@ -57,6 +58,8 @@ impl Addresses {
 
 pub(crate) struct Connections {
     epoll: OwnedFd,
+    /// Only on a kernel that does not wait in nanoseconds.
+    old_epoll: Option<OldEpoll>,
     addresses: Addresses,
     connect_timeout: Duration,
     server: ClientEndpoint,
@@ -73,6 +76,15 @@ pub(crate) struct Ready {
     pub(crate) ended: bool,
 }
 
+impl Ready {
+    fn of(key: u64, flags: EventFlags) -> Ready {
+        // The next read returns the error or the end of the stream.
+        let readable = flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP);
+        let ended = flags.intersects(EventFlags::RDHUP | EventFlags::ERR | EventFlags::HUP);
+        Ready { key, readable, writable: flags.contains(EventFlags::OUT), ended }
+    }
+}
+
 impl Connections {
     pub(crate) fn new(
         addresses: Addresses,
@@ -82,7 +94,12 @@ impl Connections {
     ) -> std::io::Result<Connections> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         epoll::add(&epoll, wake, EventData::new_u64(WAKE_KEY), EventFlags::IN)?;
-        Ok(Connections { epoll, addresses, connect_timeout, server })
+        let mut none = [MaybeUninit::uninit(); 1];
+        let old_epoll = match epoll::wait(&epoll, &mut none, Some(&Timespec::default())) {
+            Err(Errno::NOSYS) => Some(OldEpoll::new(&epoll)?),
+            _ => None,
+        };
+        Ok(Connections { epoll, old_epoll, addresses, connect_timeout, server })
     }
 
     /// Connects a user and polls its connection for input until it is closed. A `slow` line has a small receive buffer, and
@@ -119,19 +136,20 @@ impl Connections {
         let timeout = timeout_ns
             .map(|ns| Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 });
         ready.clear();
+        if let Some(old) = &self.old_epoll {
+            // Rounded down, nothing is sent late: what is left is waited for in steps of 0.
+            let timeout_ms = timeout_ns.map(|ns| ns / 1_000_000);
+            return old.wait(timeout_ms, |key, flags| {
+                ready.push(Ready::of(key, EventFlags::from_bits_retain(flags)))
+            });
+        }
         let mut events = [MaybeUninit::uninit(); EVENTS_MAX];
         let events: &[Event] = match epoll::wait(&self.epoll, &mut events, timeout.as_ref()) {
             Ok((events, _)) => events,
             Err(rustix::io::Errno::INTR) => &[],
             Err(error) => return Err(error.into()),
         };
-        ready.extend(events.iter().map(|event| {
-            let flags = event.flags;
-            // The next read returns the error or the end of the stream.
-            let readable = flags.intersects(EventFlags::IN | EventFlags::ERR | EventFlags::HUP);
-            let ended = flags.intersects(EventFlags::RDHUP | EventFlags::ERR | EventFlags::HUP);
-            Ready { key: event.data.u64(), readable, writable: flags.contains(EventFlags::OUT), ended }
-        }));
+        ready.extend(events.iter().map(|event| Ready::of(event.data.u64(), event.flags)));
         Ok(())
     }
 }

@@ -6,9 +6,12 @@ use std::process::{ExitCode, ExitStatus};
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use klatch_host::privileges::Program;
-use klatch_platforms::Setting;
+use klatch_platforms::{Processes, Setting};
 use klatch_record::lab::SchedulerReport;
-use klatch_schedulers::{Loaded, Scheduler, SchedulerError, all, find, running, sched_ext_state};
+use klatch_runner::Scheduler;
+use klatch_schedulers::{
+    OwnScheduler, Scheduler as Entry, SchedulerError, SchedulerSpec, all, find, running, sched_ext_state,
+};
 
 use crate::output::{check_can_write, print_error, print_line, print_text, save_text_or_print};
 
@@ -38,9 +41,10 @@ enum Action {
 
 #[derive(Args)]
 struct Run {
-    /// Name of the scheduler
-    name: String,
-    /// Knob of the scheduler; `klatch sched list NAME` lists all
+    /// Name of the scheduler, or a command that loads one: `./scx_mine --slice-us 5000`, as one argument
+    #[arg(value_name = "SCHEDULER")]
+    spec: String,
+    /// Knob of a scheduler of Klatch; `klatch sched list NAME` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE")]
     knobs: Vec<Setting>,
     /// File for the statistics as JSON, or - for standard output [default: printed to standard error]
@@ -66,7 +70,7 @@ impl Sched {
     }
 }
 
-fn describe(scheduler: &Scheduler) {
+fn describe(scheduler: &Entry) {
     print_text(format_args!("{}\n\n", scheduler.description()));
     for knob in scheduler.knobs() {
         print_text(format_args!(
@@ -102,17 +106,32 @@ fn stats() -> anyhow::Result<()> {
 }
 
 impl Run {
+    fn spec(&self) -> anyhow::Result<SchedulerSpec> {
+        let knobs = self.knobs.iter().map(|setting| (setting.name.clone(), setting.value.clone())).collect();
+        match self.spec.parse()? {
+            SchedulerSpec::Program(program) => {
+                anyhow::ensure!(
+                    self.knobs.is_empty(),
+                    "--knob is for the schedulers of Klatch; the options of {} follow it, within the same argument",
+                    program.program
+                );
+                Ok(SchedulerSpec::Program(program))
+            }
+            own if self.knobs.is_empty() => Ok(own),
+            SchedulerSpec::Own(_) => Ok(SchedulerSpec::Own(OwnScheduler::new(&self.spec, knobs)?)),
+        }
+    }
+
     fn execute(self) -> anyhow::Result<ExitCode> {
-        let knobs: Vec<(String, String)> =
-            self.knobs.into_iter().map(|setting| (setting.name, setting.value)).collect();
+        let spec = self.spec()?;
         self.out.as_deref().map_or(Ok(()), check_can_write)?;
         // Ctrl-C stops the command. klatch continues, unloads the scheduler and then ends.
         crate::interrupt::on_interrupt(|| {})?;
-        let loaded = Loaded::load(find(&self.name)?, &knobs)?;
+        let mut loaded = Scheduler::load(&spec, &Processes::default())?;
         let (program, arguments) = self.command.split_first().context("a command is required")?;
         let exit_status = Program::new(program).args(arguments).status();
         let report = loaded.report();
-        loaded.unload();
+        drop(loaded);
         // A command that could not start is the more useful error.
         let exit_status = exit_status.with_context(|| format!("cannot start {program}"))?;
         let report = report?;

@@ -9,6 +9,7 @@ use klatch_host::privileges::{Program, cache_folder, sha256_hex, temporary_folde
 use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
 use crate::kernels::{Kernel, Part};
+use crate::package::each_file;
 
 /// Longest time for a download: 50 MB at 85 kB/s.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(600);
@@ -19,15 +20,26 @@ const SILENCE_MAX: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// See [`LabError`].
-pub fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> Result<PathBuf, LabError> {
+pub(crate) fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> Result<PathBuf, LabError> {
     Ok(cached(kernel, &kernel.image, progress)?.0)
+}
+
+/// The configuration of a kernel; `None` if its package has none.
+///
+/// # Errors
+/// See [`LabError`].
+pub(crate) fn kernel_config(
+    kernel: &'static Kernel,
+    progress: impl Fn(&str),
+) -> Result<Option<Vec<u8>>, LabError> {
+    kernel.config.as_ref().map(|part| Ok(cached(kernel, part, progress)?.1)).transpose()
 }
 
 /// The modules that make up the module `name` of a kernel, in the order in which they are to be loaded.
 ///
 /// # Errors
 /// The kernel has no such module here; or see [`LabError`].
-pub fn module_files(
+pub(crate) fn module_files(
     kernel: &'static Kernel,
     name: &str,
     progress: impl Fn(&str),
@@ -143,29 +155,18 @@ fn fetch_by_apt(url: &str) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     Ok(std::fs::read(&package)?)
 }
 
-/// The parts in a Debian package: an `ar` archive of compressed `tar` archives.
+/// The parts in a Debian package.
 fn unpack<'a>(package: &[u8], kernel: &'a Kernel) -> std::io::Result<Vec<(&'a Part, Vec<u8>)>> {
     let mut parts = Vec::new();
-    let mut members = ar::Archive::new(package);
-    while let Some(member) = members.next_entry() {
-        let member = member?;
-        if member.header().identifier() != b"data.tar.xz" {
-            continue;
+    each_file(package, |path, content| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(part) = kernel.parts().find(|part| is_file_of(&name, part)) {
+            let mut bytes = Vec::new();
+            content.read_to_end(&mut bytes)?;
+            parts.push((part, bytes));
         }
-        let mut files = tar::Archive::new(liblzma::read::XzDecoder::new_multi_decoder(member));
-        for file in files.entries()? {
-            let mut file = file?;
-            if !file.header().entry_type().is_file() {
-                continue;
-            }
-            let name = file.path()?.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if let Some(part) = kernel.parts().find(|part| is_file_of(&name, part)) {
-                let mut bytes = Vec::new();
-                file.read_to_end(&mut bytes)?;
-                parts.push((part, bytes));
-            }
-        }
-    }
+        Ok(())
+    })?;
     Ok(parts)
 }
 

@@ -20,6 +20,9 @@ pub enum LabError {
         /// Folder of the runtime.
         path: std::path::PathBuf,
     },
+    /// The scheduler's program cannot be found.
+    #[error(transparent)]
+    Scheduler(#[from] klatch_schedulers::SchedulerError),
     /// A required program is not installed.
     #[error("the lab needs {program}, which is not on the search path; on Debian: apt-get install {package}")]
     NoProgram {
@@ -29,7 +32,9 @@ pub enum LabError {
         package: &'static str,
     },
     /// The lab has no kernel with this name.
-    #[error("there is no kernel {name} in the lab; there are {names}")]
+    #[error(
+        "there is no kernel {name} here; there are {names}, others are got by `klatch lab get-kernel VERSION`, or named by their file"
+    )]
     NoKernel {
         /// The name on the command line.
         name: String,
@@ -42,9 +47,39 @@ pub enum LabError {
         /// The name on the command line.
         name: String,
         /// Short name of the kernel.
-        kernel: &'static str,
+        kernel: String,
         /// The modules of this kernel.
         known: String,
+    },
+    /// The modules of a pinned kernel are pinned too.
+    #[error("the kernel {name} is pinned with its modules; a folder of modules is for an image of your own")]
+    PinnedModules {
+        /// The name on the command line.
+        name: String,
+    },
+    /// A kernel was built without what the lab needs.
+    #[error(
+        "the kernel {release} cannot be used in the lab, as it was built without {missing}; contrib/lab.config in the sources of Klatch has what it needs"
+    )]
+    Options {
+        /// Its version.
+        release: String,
+        /// The options, separated by commas.
+        missing: String,
+    },
+    /// No package has the image of a kernel.
+    #[error(
+        "no vmlinuz is in {packages}; newer kernels of Debian have it in linux-binary-…, and modules and configuration in other packages: `klatch lab get-kernel` gets all"
+    )]
+    NoImage {
+        /// The packages.
+        packages: String,
+    },
+    /// apt could not do its part.
+    #[error("cannot get kernels from Debian: {cause}")]
+    Apt {
+        /// What apt said.
+        cause: String,
     },
     /// No address had the kernel.
     #[error("cannot download the kernel {version}: {cause}; or copy {cache} from a machine that has it", cache = cache.display())]

@@ -7,6 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use klatch_host::privileges::Program;
+use klatch_schedulers::SchedulerSpec;
 
 use crate::cpio::Archive;
 use crate::elf::strip;
@@ -64,6 +65,27 @@ impl Image {
         self.files.extend(libraries.paths.into_iter().map(copy));
         self.files.insert(at.to_owned(), Content::Copy(program.to_owned()));
         Ok(())
+    }
+
+    /// Adds a program or another file at its path on the host, without links, and returns that path.
+    ///
+    /// # Errors
+    /// There is no such file, or as [`Image::add_program`].
+    pub fn add_in_place(&mut self, path: &Path) -> Result<PathBuf, LabError> {
+        let real = path.canonicalize().map_err(|source| LabError::file("find", path, source))?;
+        self.add_program(&real.display().to_string(), &real)?;
+        Ok(real)
+    }
+
+    /// Adds the program that loads a scheduler; a scheduler of Klatch is in Klatch.
+    ///
+    /// # Errors
+    /// The program does not exist, or as [`Image::add_program`].
+    pub fn add_scheduler(&mut self, spec: &SchedulerSpec) -> Result<(), LabError> {
+        match spec {
+            SchedulerSpec::Own(_) => Ok(()),
+            SchedulerSpec::Program(program) => self.add_in_place(&program.path()?).map(drop),
+        }
     }
 
     /// Adds a whole folder, and the libraries outside it that its programs need.

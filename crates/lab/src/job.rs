@@ -7,6 +7,7 @@ use std::path::{Component, Path};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER};
+use klatch_schedulers::SchedulerSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
@@ -29,7 +30,8 @@ pub const COUNTERS_FILE: &str = "counters.json";
 /// The work of the emulated machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Klatch commands with arguments, without `klatch`. They run in order until one fails; if there are none, a shell runs.
+    /// Klatch commands with arguments, without `klatch`, or other programs by their absolute paths. They run in order until one fails; if
+    /// there are none, a shell runs.
     pub commands: Vec<Vec<String>>,
     /// When the first command starts, µs of the machine's own clock. The machine idles before, so the duration of the boot
     /// makes no difference, but a seed does.
@@ -114,15 +116,30 @@ pub fn counted(command: Vec<String>, program: Option<&str>) -> Vec<String> {
     words.chain(command).collect()
 }
 
-fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {
-    let mut whole = Vec::new();
-    if scheduler != KERNEL_SCHEDULER {
-        let (name, knobs) = scheduler.split_once(':').unwrap_or((scheduler, ""));
-        whole.extend(["sched", "run", name, "--out", SCHEDULER_FILE].map(str::to_owned));
-        for knob in knobs.split(',').filter(|knob| !knob.is_empty()) {
-            whole.extend(["--knob".to_owned(), knob.to_owned()]);
+/// A command under a scheduler: one of Klatch with its knobs, or a command that loads one, whose program is in the machine at its place
+/// on the host.
+pub fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {
+    if scheduler == KERNEL_SCHEDULER {
+        return command.to_vec();
+    }
+    let mut whole = vec!["sched".to_owned(), "run".to_owned()];
+    match scheduler.parse() {
+        Ok(SchedulerSpec::Program(program)) => {
+            let place = program.path().ok().and_then(|path| path.canonicalize().ok());
+            whole.push(place.map_or(program.clone(), |place| program.at(&place)).to_string());
+            whole.extend(["--out", SCHEDULER_FILE].map(str::to_owned));
         }
-        whole.extend(["--", "/klatch"].map(str::to_owned));
+        _ => {
+            let (name, knobs) = scheduler.split_once(':').unwrap_or((scheduler, ""));
+            whole.extend([name, "--out", SCHEDULER_FILE].map(str::to_owned));
+            for knob in knobs.split(',').filter(|knob| !knob.is_empty()) {
+                whole.extend(["--knob".to_owned(), knob.to_owned()]);
+            }
+        }
+    }
+    whole.push("--".to_owned());
+    if !command.first().is_some_and(|program| program.starts_with('/')) {
+        whole.push("/klatch".to_owned());
     }
     whole.extend_from_slice(command);
     whole

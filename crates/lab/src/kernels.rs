@@ -19,6 +19,8 @@ pub struct Kernel {
     pub package_sha256: &'static str,
     /// The image of the kernel.
     pub(crate) image: Part,
+    /// Its configuration; `None` if the package has none.
+    pub(crate) config: Option<Part>,
     /// Modules that can be loaded, each after those that it needs.
     pub(crate) modules: &'static [Part],
 }
@@ -47,6 +49,10 @@ static ALL: [Kernel; 2] = [
             name: IMAGE,
             sha256: "fb44deb1b865c78a7157fc6da7e9da7be5e253e056d229b54ba90d13d6df525f",
         },
+        config: Some(Part {
+            name: "config",
+            sha256: "0e893470f02551209e9dfbde55e314ba912a3a37540246574213275a2c52b8b9",
+        }),
         modules: &[
             Part {
                 name: "aesni-intel",
@@ -68,6 +74,7 @@ static ALL: [Kernel; 2] = [
             name: IMAGE,
             sha256: "a1423b5059ed5c2ea8b0391f4cce75572382016d4d431454d92de37b86fe8e72",
         },
+        config: None,
         modules: &[],
     },
 ];
@@ -85,7 +92,7 @@ impl Kernel {
 
     /// All parts of the package that are used.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
-        std::iter::once(&self.image).chain(self.modules)
+        std::iter::once(&self.image).chain(&self.config).chain(self.modules)
     }
 
     /// The module with this name, after the modules that it may need.
@@ -99,7 +106,8 @@ impl Kernel {
             true => "it has none".to_owned(),
             false => format!("it has {}", names.join(", ")),
         };
-        let no_module = || LabError::NoModule { name: name.to_owned(), kernel: self.name, known: known() };
+        let no_module =
+            || LabError::NoModule { name: name.to_owned(), kernel: self.name.to_owned(), known: known() };
         let last = last.ok_or_else(no_module)?;
         Ok(&self.modules[..=last])
     }

@@ -1,7 +1,9 @@
 //! The lab: a pinned Linux kernel in an emulated machine whose clock counts instructions, and the workloads that run in it.
 
 mod boot;
+mod boot_kernel;
 mod cpio;
+mod debian_kernels;
 mod debian_mirror;
 mod download;
 mod elf;
@@ -11,18 +13,23 @@ mod image;
 mod java;
 mod job;
 mod kernels;
+mod modules;
+mod options;
 mod outcome;
+mod package;
 mod probe;
 mod programs;
 
 pub use boot::{Boot, boot, shell};
-pub use download::{kernel_file, module_files};
+pub use boot_kernel::{BootKernel, Fetched, fetched, machine_image};
+pub use debian_kernels::{DebianKernels, newest_of_each_series};
 pub use error::LabError;
 pub use guest::guest;
 pub use image::Image;
 pub use java::java_runtime;
-pub use job::{Answer, COUNTERS_FILE, IN_LAB, Job, OTHER_PROGRAM, START_US, Step, counted};
+pub use job::{Answer, COUNTERS_FILE, IN_LAB, Job, OTHER_PROGRAM, START_US, Step, counted, under_scheduler};
 pub use kernels::Kernel;
+pub use options::Abilities;
 pub use outcome::{outcome, outcome_without_answer};
 pub use probe::{Acquisitions, Block, LockTiers, Pattern, Probe, ProbeError, ProbeResult};
 pub use programs::{find_program, require_qemu};

@@ -54,7 +54,7 @@ pub use launch::{Launch, process_knobs};
 pub use needs::Needs;
 pub use own_programs::{OwnError, klatch_jar, klatch_program};
 pub use platform_error::PlatformError;
-pub use process::{Line, Process, ProcessError, Processes};
+pub use process::{Line, Process, ProcessError, Processes, describe_status};
 pub use program::{InstalledProgram, ProgramError, installed_program};
 pub use reader::ReaderProgram;
 pub use resolve::{

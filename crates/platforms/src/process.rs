@@ -92,6 +92,9 @@ impl Tail {
         }
         line.truncate(cut);
         line.shrink_to_fit();
+        if line.is_empty() {
+            return;
+        }
         let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.push_back(line);
         if lines.len() > TAIL_LINES_MAX {
@@ -347,13 +350,13 @@ impl Process {
     }
 
     /// Discards all further lines but the last ones: a server that logs to standard output would fill the memory of this process.
-    pub(crate) fn discard_lines(&mut self) {
+    pub fn discard_lines(&mut self) {
         self.output.discards.store(true, Ordering::Relaxed);
         self.lines = channel().1;
     }
 
     /// Keeps a line that was taken, if it is among the last ones, for error messages.
-    pub(crate) fn keep(&self, line: String) {
+    pub fn keep(&self, line: String) {
         self.output.tail.push(line);
     }
 
@@ -391,7 +394,7 @@ impl Process {
     }
 
     /// What it has said last, for messages: its standard error, and if that is empty, its standard output.
-    pub(crate) fn last_words(&self) -> String {
+    pub fn last_words(&self) -> String {
         let (errors, output) = (self.stderr_tail(), self.output.tail.text("; "));
         match (errors.is_empty(), output.is_empty()) {
             (false, _) => errors,
@@ -428,7 +431,8 @@ impl Process {
         self.exits_within(timeout)
     }
 
-    fn stop(&mut self) {
+    /// Asks it to end, kills what is left of its process group after 5 s, and waits for its end.
+    pub fn stop(&mut self) {
         if self.ended().is_none() {
             self.end_within(STOP_TIMEOUT);
         }
@@ -447,7 +451,7 @@ impl Drop for Process {
 }
 
 /// Describes an exit status for messages.
-pub(crate) fn describe_status(status: ExitStatus) -> String {
+pub fn describe_status(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit status {code}"),
         (None, Some(signal)) => match signal_hook::low_level::signal_name(signal) {

@@ -3,9 +3,11 @@
 //!
 //! * [`service`] is the interface between what a server does and how it moves bytes.
 //! * [`chat`] is the chat: messages, rooms, sessions.
+//! * [`old_epoll`] waits for events on kernels before 5.11, for servers and crowds.
 //! * [`websocket`] and [`tls`] are layers around a service, and the crowd's side of them.
 
 pub mod chat;
+pub mod old_epoll;
 pub mod service;
 pub mod tls;
 pub mod websocket;

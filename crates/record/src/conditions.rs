@@ -153,6 +153,7 @@ const NAMES: &[(&str, &str)] = &[
     ("environment.kernel_build", "kernel builds"),
     ("environment.distribution", "distributions"),
     ("environment.scheduler.name", "schedulers"),
+    ("environment.scheduler.program_sha256", "builds of the scheduler"),
     ("environment.sched_ext", "schedulers of other programs"),
     ("environment.sysctls", "sysctls"),
     ("environment.architecture", "architectures"),
@@ -404,8 +405,12 @@ mod tests {
         full.platform.io = Some("epoll".into());
         full.platform.runtime = Some(runtime.clone());
         full.crowd.runtime = Some(runtime);
-        full.environment.scheduler =
-            Some(SchedulerInForce { name: "o1".into(), lost: None, counts: [("ticks".into(), 7)].into() });
+        full.environment.scheduler = Some(SchedulerInForce {
+            name: "o1".into(),
+            program_sha256: Some("ab12".into()),
+            lost: None,
+            counts: [("ticks".into(), 7)].into(),
+        });
         full.observations = vec![Observation {
             instrument: InstrumentName::Usage,
             support: Support::Usable { base: "/proc".into() },

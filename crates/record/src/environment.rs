@@ -44,7 +44,7 @@ pub struct Environment {
     pub cpu_mhz_in_run: Option<f64>,
     /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
     pub noise: Option<Noise>,
-    /// What the kernel and the machine are set to, by name: frequency governor, SMT, mitigations, huge pages, preemption, clock source, command
+    /// What the kernel and the machine are set to, by name: frequency governor, SMT, mitigations, huge pages, preemption, the fair scheduler and its features, clock source, command
     /// line, virtualisation, sysctls that affect connections; what limits Klatch and what it starts: CPUs, nice value and policy, limits of the
     /// cgroups; and the file system of temporary files. A name is absent where the machine does not say it.
     pub settings: BTreeMap<String, String>,
@@ -75,11 +75,14 @@ impl Environment {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchedulerInForce {
-    /// Its name and what was set about it: `goodness:version=24`.
+    /// Its name and what was set about it: `goodness:version=24`; of another program the kernel's name for it, and its arguments.
     pub name: String,
+    /// SHA-256 of the program that loaded it, in hexadecimal; absent for the schedulers of Klatch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_sha256: Option<String>,
     /// Why it was not in force any more at the end, if so: the run was under the kernel's own then.
     pub lost: Option<String>,
-    /// Its counters since it was loaded, by name; `klatch sched list NAME` explains the names.
+    /// Its counters since it was loaded, by name; `klatch sched list NAME` explains the names. Empty for those of other programs.
     pub counts: BTreeMap<String, u64>,
 }
 

@@ -349,7 +349,7 @@ mod tests {
         let plain = record(1, 1, 1.0);
         let mut scheduled = record(1, 2, 1.0);
         scheduled.environment.scheduler =
-            Some(SchedulerInForce { name: "o1".into(), lost: None, counts: [].into() });
+            Some(SchedulerInForce { name: "o1".into(), program_sha256: None, lost: None, counts: [].into() });
         let (result, of_run) = study_of_runs(&source(vec![plain.clone(), scheduled, plain.clone()]));
         assert_eq!(of_run, ["x, none", "x, o1", "x, none"]);
         let names: Vec<&str> = result.axes.iter().map(|axis| axis.name.as_str()).collect();

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use klatch_host::privileges::FolderError;
 use klatch_platforms::{
     CapacityError, DatabaseError, JavaError, PlatformError, ProcessError, ServerError, SysctlError,
 };
@@ -22,6 +23,17 @@ pub enum RunError {
     /// The scheduler of the plan cannot be loaded.
     #[error(transparent)]
     Scheduler(#[from] SchedulerError),
+    /// The program that loads the scheduler cannot be read.
+    #[error("cannot read the program of the scheduler, {path}", path = path.display())]
+    SchedulerFile {
+        /// The program.
+        path: PathBuf,
+        /// The error of the system call.
+        source: std::io::Error,
+    },
+    /// Another user could replace the program that loads the scheduler.
+    #[error("the program of the scheduler cannot be used")]
+    SchedulerPlace(#[from] FolderError),
     /// A sysctl of the plan cannot be set.
     #[error(transparent)]
     Sysctl(#[from] SysctlError),

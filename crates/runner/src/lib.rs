@@ -53,6 +53,7 @@ pub use preflight::check_plan;
 pub use reach::{Reach, in_shell};
 pub use remote::Remote;
 pub use resolved::{CheckedPlan, ResolvedSubject};
+pub use scheduler::Scheduler;
 pub use self_monitor::SelfMonitor;
 pub use server_monitor::ServerMonitor;
 pub use session::Session;

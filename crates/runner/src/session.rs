@@ -36,7 +36,8 @@ pub struct Session<'a> {
     /// Declared before the scheduler, so that it is dropped before it.
     started: Started,
     crowds: Vec<CrowdCommand>,
-    scheduler: Scheduler,
+    /// `None` leaves the kernel's own in force.
+    scheduler: Option<Scheduler>,
     /// The platform as records describe it.
     pub platform: Platform,
     /// The workload that the platform can carry.
@@ -54,7 +55,8 @@ impl<'a> Session<'a> {
         archive: Option<TempDir>,
         processes: &'a Processes,
     ) -> Result<Session<'a>, RunError> {
-        let scheduler = Scheduler::load(plan.scheduler.as_ref())?;
+        let load = |spec| Scheduler::load(spec, processes);
+        let scheduler = plan.scheduler.as_ref().map(load).transpose()?;
         let environment = environment(runtime_variables());
         let environment = Environment {
             // The plan's own scheduler is in a field of its own.
@@ -168,7 +170,7 @@ impl<'a> Session<'a> {
             others_share_in_run: others_share,
             throttled_in_run_s: throttled_s,
             cpu_mhz_in_run: cpu_mhz,
-            scheduler: self.scheduler.in_force(),
+            scheduler: self.scheduler.as_mut().map(Scheduler::in_force),
             ..self.environment.clone()
         };
         let vm = outputs.iter().find_map(|output| output.vm.clone());

@@ -56,6 +56,50 @@ pub enum SchedulerError {
         /// Possible CPUs of the machine, including those that can be plugged in later.
         cpus: usize,
     },
+    /// A command that is to load a scheduler has no words, or an open quote.
+    #[error(
+        "{text} names no program; write the program that loads the scheduler, such as `scx_lavd --performance`"
+    )]
+    NoCommand {
+        /// What was written.
+        text: String,
+    },
+    /// The program that is to load a scheduler does not exist.
+    #[error(
+        "there is no program {program} to load a scheduler; give its path, or install it where PATH leads"
+    )]
+    NoProgram {
+        /// The program in the command or study file.
+        program: String,
+    },
+    /// The program ended before its scheduler was in force.
+    #[error("{program} ended before its scheduler was in force ({how}); it said: {words}")]
+    Ended {
+        /// The program.
+        program: String,
+        /// Its exit status in words.
+        how: String,
+        /// The last that it said.
+        words: String,
+    },
+    /// The program runs, and no scheduler came into force.
+    #[error("{program} loaded no scheduler in {seconds} s; it said: {words}")]
+    NotLoaded {
+        /// The program.
+        program: String,
+        /// The time limit, s.
+        seconds: u64,
+        /// The last that it said.
+        words: String,
+    },
+    /// The program ended, and its scheduler stays: it went on in the background.
+    #[error(
+        "{program} went to the background, where it could not be stopped; start it so that it stays in the foreground"
+    )]
+    Background {
+        /// The program.
+        program: String,
+    },
     /// Another sched_ext scheduler is loaded.
     #[error("the scheduler {name} is loaded already; stop the program that has loaded it, then try again")]
     Busy {

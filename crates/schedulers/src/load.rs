@@ -20,7 +20,8 @@ pub struct Loaded {
     /// Every knob with its value, defaults included.
     pub knobs: Vec<(String, u64)>,
     object: Object,
-    link: Option<Link>,
+    /// Closing it waits until the kernel has unloaded the scheduler.
+    _link: Link,
 }
 
 impl Loaded {
@@ -60,7 +61,7 @@ impl Loaded {
             object.maps_mut().find(|map| map.name() == "scheduler").expect("every scheduler has its ops");
         let link = ops.attach_struct_ops().map_err(refused)?;
         let names = scheduler.knobs().into_iter().map(|knob| knob.name);
-        let loaded = Loaded { scheduler, knobs: names.zip(values).collect(), object, link: Some(link) };
+        let loaded = Loaded { scheduler, knobs: names.zip(values).collect(), object, _link: link };
         match loaded.lost() {
             Some(cause) => Err(SchedulerError::Unloaded { name: scheduler.name, cause }),
             None => Ok(loaded),
@@ -106,13 +107,6 @@ impl Loaded {
         })
     }
 
-    /// Unloads it. Returns the kernel's account of the exit: kind, reason and message.
-    pub fn unload(mut self) -> (i64, String, String) {
-        self.link = None;
-        // The kernel unloads asynchronously; closing the link waits for that.
-        self.ending()
-    }
-
     fn kernel_name(&self) -> String {
         self.scheduler.kernel_name()
     }
@@ -130,7 +124,10 @@ impl Loaded {
 }
 
 /// Refuses a kernel without sched_ext, or with a scheduler loaded already.
-fn check_free(state: Option<SchedExtState>) -> Result<(), SchedulerError> {
+///
+/// # Errors
+/// [`SchedulerError::NoSchedExt`] or [`SchedulerError::Busy`].
+pub fn check_free(state: Option<SchedExtState>) -> Result<(), SchedulerError> {
     let state = state.ok_or(SchedulerError::NoSchedExt)?;
     match state.state.as_str() {
         "disabled" => Ok(()),

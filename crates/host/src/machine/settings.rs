@@ -25,7 +25,7 @@ enum Form {
 use Form::{After, Bracketed, EachCpu, Field, Stat, Whole};
 
 /// Name in records, file, and form. A sysctl has its own name.
-const SETTINGS: [(&str, &str, Form); 28] = [
+const SETTINGS: [(&str, &str, Form); 29] = [
     ("boost", "sys/devices/system/cpu/cpufreq/boost", Whole),
     ("clock_source", "sys/devices/system/clocksource/clocksource0/current_clocksource", Whole),
     ("command_line", "proc/cmdline", Whole),
@@ -42,6 +42,7 @@ const SETTINGS: [(&str, &str, Form); 28] = [
     ("preemption", "sys/kernel/debug/sched/preempt", Bracketed),
     ("product", "sys/class/dmi/id/product_name", Whole),
     ("realtime", "sys/kernel/realtime", Whole),
+    ("sched_features", "sys/kernel/debug/sched/features", Whole),
     ("smt", "sys/devices/system/cpu/smt/control", Whole),
     ("transparent_huge_pages", "sys/kernel/mm/transparent_hugepage/enabled", Bracketed),
     ("kernel.numa_balancing", "proc/sys/kernel/numa_balancing", Whole),
@@ -99,6 +100,7 @@ fn settings_in(root: &Path) -> BTreeMap<String, String> {
         add(name.to_owned(), Some(value));
     }
     add("own_policy".to_owned(), read("proc/self/stat").and_then(|stat| policy(&stat)));
+    add("fair_scheduler".to_owned(), fair_scheduler(&read));
     add("virtualisation".to_owned(), virtualisation(&read));
     add("container".to_owned(), container(root));
     all
@@ -143,6 +145,20 @@ fn policy(stat: &str) -> Option<String> {
         Some(priority) if priority != "0" => format!("{name}:{priority}"),
         _ => name,
     })
+}
+
+/// The kernel's own scheduler for ordinary tasks: EEVDF, by a feature that only it has, or by the version, since 6.6; CFS before.
+fn fair_scheduler(read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    const FEATURE: &str = "PLACE_LAG";
+    const FIRST: (u32, u32) = (6, 6);
+    let by_features = || Some(read("sys/kernel/debug/sched/features")?.contains(FEATURE));
+    let by_version = || {
+        let release = read("proc/sys/kernel/osrelease")?;
+        let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?) >= FIRST)
+    };
+    let is_eevdf = by_features().or_else(by_version)?;
+    Some(if is_eevdf { "EEVDF" } else { "CFS" }.to_owned())
 }
 
 /// What this machine is a guest of; absent if nothing says so.
@@ -244,6 +260,16 @@ mod tests {
         ];
         assert_eq!(all, wanted.map(|(name, value)| (name.to_owned(), value.to_owned())).into());
         assert_eq!(machine(&[("proc/self/stat", &stat(0, 0, 0))])["own_policy"], "other");
+    }
+
+    #[test]
+    fn the_own_scheduler_of_the_kernel_is_recorded() {
+        let by = |file: &str, text: &str| machine(&[(file, text)])["fair_scheduler"].clone();
+        let versions = ["5.10.0-32-amd64", "6.5.13", "6.6.1", "7.2.13+deb14"];
+        let names = versions.map(|version| by("proc/sys/kernel/osrelease", &format!("{version}\n")));
+        assert_eq!(names, ["CFS", "CFS", "EEVDF", "EEVDF"]);
+        assert_eq!(by("sys/kernel/debug/sched/features", "PLACE_LAG NO_RUN_TO_PARITY\n"), "EEVDF");
+        assert_eq!(by("sys/kernel/debug/sched/features", "GENTLE_FAIR_SLEEPERS\n"), "CFS");
     }
 
     #[test]

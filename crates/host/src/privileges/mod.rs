@@ -12,6 +12,7 @@ mod private;
 mod private_group;
 mod program;
 mod readable;
+mod root_program;
 mod service_user;
 mod system;
 
@@ -25,4 +26,5 @@ pub use plain_file::{open_plain, open_plain_in};
 pub use private::{create_anew, temporary_folder, temporary_folder_in, write_private};
 pub use program::Program;
 pub use readable::readable_cache_folder;
+pub use root_program::program_for_root;
 pub use service_user::{ServiceUser, ServiceUserError};

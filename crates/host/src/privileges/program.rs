@@ -20,12 +20,13 @@ use crate::privileges::invoker::{Invoker, invoker};
 pub struct Program {
     command: Command,
     confined: bool,
+    keeps_rights: bool,
 }
 
 impl Program {
     /// A program by its path, or by its name in the search path.
     pub fn new(program: impl AsRef<OsStr>) -> Program {
-        Program { command: Command::new(program), confined: false }
+        Program { command: Command::new(program), confined: false, keeps_rights: false }
     }
 
     /// Appends an argument.
@@ -73,6 +74,13 @@ impl Program {
     /// Makes it the leader of a process group of its own.
     pub fn lead_group(&mut self) -> &mut Program {
         self.command.process_group(0);
+        self
+    }
+
+    /// Starts it with the rights of Klatch itself, also under sudo: for a program that does what only root can do. Look at it with
+    /// [`program_for_root`](crate::privileges::program_for_root) before.
+    pub fn keep_rights(&mut self) -> &mut Program {
+        self.keeps_rights = true;
         self
     }
 
@@ -149,14 +157,14 @@ impl Program {
     fn confined(&mut self) -> &mut Command {
         // Last, because work that was added earlier needs Klatch's own rights.
         if !std::mem::replace(&mut self.confined, true) {
-            confine(&mut self.command);
+            confine(&mut self.command, self.keeps_rights);
         }
         &mut self.command
     }
 }
 
-fn confine(command: &mut Command) {
-    if let Some(invoker) = invoker() {
+fn confine(command: &mut Command, keeps_rights: bool) {
+    if !keeps_rights && let Some(invoker) = invoker() {
         act_as(command, invoker);
     }
     // After the change of user, which resets the signal.

@@ -1,6 +1,7 @@
 //! `klatch lab`: single boots of the emulated machine, its counters and its init process.
 
 mod counters;
+mod kernels;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,12 +12,13 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Boot, COUNTERS_FILE, Image, Job, Kernel, LabError, OTHER_PROGRAM, START_US, boot, counted, find_program,
-    guest, java_runtime, kernel_file, module_files, require_qemu, shell,
+    Boot, BootKernel, COUNTERS_FILE, Image, Job, LabError, OTHER_PROGRAM, START_US, boot, counted,
+    find_program, guest, java_runtime, require_qemu, shell, under_scheduler,
 };
-use klatch_record::lab::LabCounts;
+use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::{create_folder, error_chain};
 use klatch_report::{Ending, lab_answer, lab_counts};
+use klatch_schedulers::SchedulerSpec;
 
 use crate::INTERRUPTED;
 use crate::next;
@@ -26,7 +28,7 @@ use crate::quantity::whole;
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;
 
-/// Boot an emulated machine with a pinned kernel
+/// Boot an emulated machine with a kernel of your choice
 ///
 /// The clock of the machine counts instructions, so two boots give the same numbers to the last digit. `klatch study` runs studies in it.
 #[derive(Args)]
@@ -38,7 +40,11 @@ pub(crate) struct Lab {
 #[derive(Subcommand)]
 enum Action {
     /// Boot once and run one command of klatch in the machine
-    Exec(Exec),
+    Exec(Box<Exec>),
+    /// List the kernels that can be booted, and what each can do
+    Kernels(kernels::Kernels),
+    /// Get a kernel of Debian's, such as 6.12 or 7.3.4, by apt
+    GetKernel(kernels::GetKernel),
     /// Boot with a shell on this terminal, in real time; needs busybox
     Shell(Machine),
     /// Compare the counts of two builds or settings, routine by routine
@@ -55,9 +61,12 @@ enum Action {
 
 #[derive(Args)]
 struct Machine {
-    /// Kernel to boot, by the start of its version
-    #[arg(long, default_value = "6.18")]
+    /// Kernel to boot: 6.18 or 7.2, one that `lab get-kernel` has got, or a file: a Debian package, or a bzImage
+    #[arg(long, default_value = DEFAULT_KERNEL, value_name = "VERSION|FILE")]
     kernel: String,
+    /// Folder of the modules of a bzImage: …/lib/modules/RELEASE
+    #[arg(long, value_name = "FOLDER")]
+    modules: Option<PathBuf>,
     /// Number of CPUs of the machine
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<1, 64>)]
     cpus: u32,
@@ -91,7 +100,13 @@ struct Exec {
     /// Load a module of the kernel first: tls (kTLS)
     #[arg(long, value_name = "NAME")]
     module: Vec<String>,
-    /// Command of klatch with its arguments, without `klatch` itself
+    /// Scheduler for the command: one of Klatch, or a command that loads one, such as `./scx_mine --slice-us 5000`
+    #[arg(long, value_name = "SCHEDULER")]
+    scheduler: Option<SchedulerSpec>,
+    /// Add a file, or a program with its libraries, at its path on this machine
+    #[arg(long = "file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Command of klatch with its arguments, without `klatch` itself; or a program by a path such as ./mine, with its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -100,6 +115,8 @@ impl Lab {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let done = match self.action {
             Action::Exec(exec) => exec.execute(),
+            Action::Kernels(kernels) => kernels.execute(),
+            Action::GetKernel(kernel) => kernel.execute(),
             Action::Shell(machine) => machine.shell(),
             Action::Compare(compare) => compare.execute(),
             Action::Counted(counted) => counted.execute(),
@@ -137,15 +154,10 @@ pub(crate) fn image(java: Option<&Path>) -> Result<Image, LabError> {
     Ok(image)
 }
 
-/// Path of the image of a pinned kernel, which is downloaded if necessary.
-pub(crate) fn kernel(name: &str) -> Result<PathBuf, LabError> {
+/// The kernel that `name` means, which is downloaded if necessary.
+pub(crate) fn kernel(name: &str, modules: Option<&Path>) -> Result<BootKernel, LabError> {
     require_qemu()?;
-    kernel_file(pinned_kernel(name)?, |progress| print_error(progress))
-}
-
-fn pinned_kernel(name: &str) -> Result<&'static Kernel, LabError> {
-    let known = || Kernel::all().iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", ");
-    Kernel::find(name).ok_or_else(|| LabError::NoKernel { name: name.to_owned(), names: known() })
+    BootKernel::find(name, modules, |progress| print_error(progress))
 }
 
 /// What a shell adds to the number of the signal that ended a command, for its exit status.
@@ -167,8 +179,10 @@ impl Machine {
     }
 
     fn shell(self) -> anyhow::Result<ExitCode> {
-        let kernel = kernel(&self.kernel)?;
+        let kernel = kernel(&self.kernel, self.modules.as_deref())?;
         let mut image = image(None)?;
+        kernel.add_modules(&mut image, &[], |progress| print_error(progress))?;
+        kernel.add_config(&mut image, |progress| print_error(progress))?;
         let busybox = find_program("busybox", "busybox-static")?;
         image.add_program("/bin/busybox", &busybox)?;
         for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
@@ -176,36 +190,52 @@ impl Machine {
         }
         print_error("the machine has klatch at /klatch; `exit` stops it");
         let interrupted = interrupted()?;
-        shell(&self.boot(&kernel, image, &interrupted))?;
+        shell(&self.boot(&kernel.image, image, &interrupted))?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
 impl Exec {
+    /// The command as the machine runs it. What it needs there is added to the image.
+    fn command(&self, image: &mut Image) -> Result<Vec<String>, LabError> {
+        for file in &self.files {
+            image.add_in_place(file)?;
+        }
+        let mut command = self.command.clone();
+        if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
+            *program = image.add_in_place(Path::new(program.as_str()))?.display().to_string();
+        }
+        Ok(command)
+    }
+
     fn execute(self) -> anyhow::Result<ExitCode> {
-        let pinned = pinned_kernel(&self.machine.kernel)?;
-        let kernel = kernel(&self.machine.kernel)?;
+        let kernel = kernel(&self.machine.kernel, self.machine.modules.as_deref())?;
         let interrupted = interrupted()?;
         let mut image = image(self.java.as_deref())?;
         if let Some(program) = &self.program {
             image.add_program(OTHER_PROGRAM, program)?;
         }
-        for name in &self.module {
-            let files = module_files(pinned, name, |progress| print_error(progress))?;
-            files.into_iter().for_each(|module| image.add_module(module));
+        kernel.add_modules(&mut image, &self.module, |progress| print_error(progress))?;
+        let command = self.command(&mut image)?;
+        self.scheduler.iter().try_for_each(|spec| image.add_scheduler(spec))?;
+        if self.scheduler.is_some() || !self.files.is_empty() {
+            // A program that loads BPF may take values from it.
+            kernel.add_config(&mut image, |progress| print_error(progress))?;
         }
+        let scheduler = self.scheduler.as_ref().map_or(KERNEL_SCHEDULER.to_owned(), ToString::to_string);
         if let Some(out) = &self.out {
             // After minutes of emulation it would be too late.
             create_folder(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
             check_can_write(&out.join("result"))?;
         }
-        let mut machine = self.machine.boot(&kernel, image, &interrupted);
+        let mut machine = self.machine.boot(&kernel.image, image, &interrupted);
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
         let tail = self.command.len();
-        machine.job.commands = vec![match &machine.counters {
-            Some(_) => counted(self.command, self.program.map(|_| OTHER_PROGRAM)),
-            None => self.command,
-        }];
+        let command = match &machine.counters {
+            Some(_) => counted(command, self.program.as_ref().map(|_| OTHER_PROGRAM)),
+            None => command,
+        };
+        machine.job.commands = vec![under_scheduler(&scheduler, &command)];
         machine.limit = Duration::from_secs(self.limit);
         let answer = boot(&machine)?;
         let step = answer.steps.first().context("the machine ran no command")?;

@@ -1,11 +1,12 @@
 //! Studies whose trials are computed: boots of the lab, and simulated runs.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use klatch_lab::{Boot, Job, LabError};
+use klatch_lab::{Boot, Image, Job, LabError, machine_image};
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::Outcome;
 use klatch_record::{error_chain, save_json};
@@ -40,9 +41,17 @@ impl Study {
         let PlatformRequest { java, .. } = self.platforms.request();
         let java = study.java.then(|| Java::find(java.as_deref(), JAVA_MIN)).transpose()?;
         // Download kernels before the first boot, so that parallel boots do not download the same one.
-        plan.cells.iter().try_for_each(|cell| kernel(&cell.job.kernel).map(drop))?;
+        let mut kernels = BTreeMap::new();
+        for cell in &plan.cells {
+            if !kernels.contains_key(&cell.job.kernel) {
+                let found = kernel(&cell.job.kernel, None)?;
+                // It downloads the configuration, if a scheduler needs it.
+                machine_image(&Image::default(), &found, &cell.job.scheduler)?;
+                kernels.insert(cell.job.kernel.clone(), found);
+            }
+        }
         let machine = Emulated {
-            kernel,
+            kernels,
             image: image(java.as_ref().map(|java| java.path.as_path()))?,
             memory_mb: study.memory_mb,
             counters: study.counters.as_deref().map(Boot::counters).transpose()?,

@@ -12,12 +12,23 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 /// Mounts the usual file systems and brings the loopback interface up.
 pub(super) fn prepare() -> io::Result<()> {
-    for (kind, at) in
-        [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp"), ("tmpfs", "/out")]
-    {
+    for (kind, at) in [
+        ("proc", "/proc"),
+        ("sysfs", "/sys"),
+        ("devtmpfs", "/dev"),
+        ("tmpfs", "/tmp"),
+        ("tmpfs", "/out"),
+        ("debugfs", "/sys/kernel/debug"),
+    ] {
+        // The image may have files there, such as a scheduler that was built in /tmp.
+        if kind == "tmpfs" && std::fs::read_dir(at).is_ok_and(|mut entries| entries.next().is_some()) {
+            continue;
+        }
         match mount(kind, at, kind, MountFlags::empty(), None) {
             // The kernel may have mounted /dev already.
             Ok(()) | Err(rustix::io::Errno::BUSY) => {}
+            // A kernel may be built without it.
+            Err(_) if kind == "debugfs" => {}
             Err(errno) => return Err(io::Error::other(format!("cannot mount {at}: {errno}"))),
         }
     }

@@ -75,6 +75,7 @@ pub struct Launch {
     environment: Environment,
     /// With the working folder, which is also the home.
     user: Option<(ServiceUser, PathBuf)>,
+    keeps_rights: bool,
 }
 
 impl Launch {
@@ -101,6 +102,12 @@ impl Launch {
         let mut launch = self.clone();
         launch.environment.extend(environment.iter().map(|(name, value)| (name.clone(), value.clone())));
         launch
+    }
+
+    /// The same with the rights of Klatch itself, also under sudo, see [`Program::keep_rights`].
+    #[must_use]
+    pub fn with_own_rights(&self) -> Launch {
+        Launch { keeps_rights: true, ..self.clone() }
     }
 
     /// The same as this user, in a folder of that user.
@@ -150,6 +157,9 @@ impl Launch {
     pub(crate) fn apply(&self, program: &mut Program) {
         for (name, value) in self.environment.iter() {
             program.env(name, value);
+        }
+        if self.keeps_rights {
+            program.keep_rights();
         }
         for (index, (_, entry)) in self.entries.iter().enumerate() {
             let entry = entry.clone();

@@ -2,10 +2,13 @@
 //! marks other connections dirty, and then services dirty connections.
 
 use std::collections::VecDeque;
+use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use klatch_protocol::old_epoll::OldEpoll;
 use klatch_protocol::service::{Flow, Service, Visit};
 use klatch_protocol::tls::ControlRecord;
 use rustix::event::{Timespec, epoll};
@@ -48,6 +51,8 @@ struct Connection<V> {
 
 pub(super) struct EventLoop<S: Service<ConnectionIo>> {
     epoll: OwnedFd,
+    /// Only on a kernel that does not wait in nanoseconds.
+    old_epoll: Option<OldEpoll>,
     service: Arc<S>,
     context: Arc<LoopContext>,
     /// Only in the first loop.
@@ -69,6 +74,11 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
     ) -> Result<EventLoop<S>, ServeError> {
         let epoll =
             epoll::create(epoll::CreateFlags::CLOEXEC).map_err(ServeError::system("open an epoll"))?;
+        let mut none = [MaybeUninit::uninit(); 1];
+        let old_epoll = match epoll::wait(&epoll, &mut none, Some(&Timespec::default())) {
+            Err(Errno::NOSYS) => Some(OldEpoll::new(&epoll).map_err(ServeError::system("open an epoll"))?),
+            _ => None,
+        };
         let context = LoopContext {
             coalesce: options.coalesce,
             has_lines: !S::closing_message(b"").is_empty(),
@@ -78,6 +88,7 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
         };
         let new = EventLoop {
             epoll,
+            old_epoll,
             service: Arc::clone(service),
             context: Arc::new(context),
             acceptor: None,
@@ -109,6 +120,32 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
     }
 
     pub(super) fn run(&mut self) -> Result<(), ServeError> {
+        match self.old_epoll.take() {
+            Some(old) => self.run_with(|_, events, timeout| {
+                let whole_ms = |time: Duration| time.as_nanos().div_ceil(1_000_000) as u64;
+                let event = |key, flags| epoll::Event {
+                    flags: epoll::EventFlags::from_bits_retain(flags),
+                    data: epoll::EventData::new_u64(key),
+                };
+                old.wait(timeout.map(whole_ms), |key, flags| events.push(event(key, flags)))
+            }),
+            None => self.run_with(|epoll, events, timeout| {
+                let timeout = timeout.map(|time| Timespec {
+                    tv_sec: time.as_secs() as i64,
+                    tv_nsec: time.subsec_nanos().into(),
+                });
+                match epoll::wait(epoll, rustix::buffer::spare_capacity(events), timeout.as_ref()) {
+                    Ok(_) | Err(Errno::INTR) => Ok(()),
+                    Err(errno) => Err(errno.into()),
+                }
+            }),
+        }
+    }
+
+    fn run_with(
+        &mut self,
+        wait: impl Fn(&OwnedFd, &mut Vec<epoll::Event>, Option<Duration>) -> io::Result<()>,
+    ) -> Result<(), ServeError> {
         let _owner = self.context.mailbox.own();
         let mut events = Vec::with_capacity(EVENTS_MAX);
         let mut pending = PendingWork::default();
@@ -119,13 +156,8 @@ impl<S: Service<ConnectionIo>> EventLoop<S> {
             } else {
                 Some(Duration::ZERO)
             };
-            let timeout = timeout
-                .map(|time| Timespec { tv_sec: time.as_secs() as i64, tv_nsec: time.subsec_nanos().into() });
             events.clear();
-            match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(&mut events), timeout.as_ref()) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(errno) => return Err(ServeError::system("wait for events")(errno)),
-            }
+            wait(&self.epoll, &mut events, timeout).map_err(ServeError::system("wait for events"))?;
             self.context.mailbox.finish_wait();
             for event in &events {
                 match event.data.u64() {

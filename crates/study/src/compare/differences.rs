@@ -336,7 +336,8 @@ mod tests {
         (
             |record| {
                 let (name, counts) = ("o1:yield=2".into(), [("ticks".into(), 7)].into());
-                record.environment.scheduler = Some(SchedulerInForce { name, lost: None, counts });
+                record.environment.scheduler =
+                    Some(SchedulerInForce { name, program_sha256: None, lost: None, counts });
             },
             "schedulers differ: A none; B o1:yield=2",
         ),

@@ -1,20 +1,23 @@
 //! Boots the emulated machine for the trials of a study.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use klatch_lab::{Boot, Image, Job, LabError, boot, outcome, outcome_without_answer};
+use klatch_lab::{
+    Boot, BootKernel, Image, Job, LabError, boot, machine_image, outcome, outcome_without_answer,
+};
 use klatch_record::lab::{Configuration, Outcome};
 
 use crate::computed::Computer;
 
 /// Boots the emulated machine once for each trial.
 pub struct Emulated {
-    /// Path of the image of a pinned kernel, by the kernel's name.
-    pub kernel: fn(&str) -> Result<PathBuf, LabError>,
-    /// Root file system.
+    /// The kernels, by their names in the study.
+    pub kernels: BTreeMap<String, BootKernel>,
+    /// Root file system, without what a kernel or a scheduler needs.
     pub image: Image,
     /// Memory of the machine, MB.
     pub memory_mb: u32,
@@ -36,11 +39,12 @@ impl Computer for Emulated {
     type Error = LabError;
 
     fn compute(&self, cell: &Configuration, seed: u32, folder: &Path) -> Result<Outcome, LabError> {
-        let kernel = (self.kernel)(&cell.kernel)?;
+        let kernel = &self.kernels[&cell.kernel];
         let one = cell.with_seed(seed);
+        let image = machine_image(&self.image, kernel, &one.scheduler)?;
         let machine = Boot {
-            kernel: &kernel,
-            image: self.image.clone(),
+            kernel: &kernel.image,
+            image,
             cpus: one.cpus,
             memory_mb: self.memory_mb,
             seed: one.seed,

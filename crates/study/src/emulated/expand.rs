@@ -1,8 +1,9 @@
 //! Makes the cells of a study of the lab: every combination of kernels, CPUs, schedulers and varied values.
 
-use klatch_lab::{Boot, Kernel};
+use klatch_lab::{Boot, BootKernel};
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study};
 use klatch_record::{Build, ResultKind};
+use klatch_schedulers::SchedulerSpec;
 
 use crate::computed::{ComputedCell, ComputedPlan, SCHEDULER, axes_and_cells};
 use crate::file::{Change, Dimension, StudyFile, StudyFileError};
@@ -101,14 +102,12 @@ fn placeholder(name: &str) -> String {
 fn check(study: &Study, file: &StudyFile) -> Result<(), StudyFileError> {
     let wrong = |key: &str, message: String| Err(file.error_at(file.span_of(key), message));
     for scheduler in study.schedulers.iter().filter(|one| *one != KERNEL_SCHEDULER) {
-        let name = scheduler.split(':').next().unwrap_or_default();
-        if let Err(error) = klatch_schedulers::find(name) {
+        if let Err(error) = scheduler.parse::<SchedulerSpec>() {
             return wrong("schedulers", error.to_string());
         }
     }
-    if let Some(kernel) = study.kernels.iter().find(|name| Kernel::find(name).is_none()) {
-        let names = Kernel::all().iter().map(|one| one.name).collect::<Vec<_>>().join(", ");
-        return wrong("kernels", format!("there is no kernel {kernel} in the lab; there are {names}"));
+    if let Some(Err(error)) = study.kernels.iter().map(|name| BootKernel::check(name)).find(Result::is_err) {
+        return wrong("kernels", error.to_string());
     }
     if let Some(Err(error)) = study.counters.as_deref().map(Boot::counters) {
         return wrong("counters", error.to_string());

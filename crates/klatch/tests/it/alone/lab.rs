@@ -1,5 +1,6 @@
 //! The early schedulers: on a kernel without sched_ext, and in the lab.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -93,6 +94,87 @@ fn schedulers_load_on_the_newer_kernel() {
         assert_eq!(finished.status, Some(0), "{scheduler}: {finished:?}");
         assert!(finished.out.contains("\"elapsed_ns\""), "{scheduler}: {finished:?}");
     }
+}
+
+/// Runs a short chat in the machine under the scheduler that a program loads. klatch itself is such a program.
+fn under_program(command: &str, out: &Path) -> (Finished, serde_json::Value) {
+    let mut run = lab(&["exec", "--file", "/bin/sleep", "--file", "/bin/sh", "--out"]);
+    run.arg(out).args(["--", "run", "--platform", "native-epoll", "--rooms", "1", "--users", "5"]);
+    run.args(["--count", "20", "--warmup", "0", "--trials", "1", "--scheduler", command]);
+    let finished = Finished::run(&mut run);
+    let results = std::fs::read_dir(out.join("results")).into_iter().flatten().flatten().next();
+    let record = results.and_then(|folder| std::fs::read(folder.path().join("trial-1.json")).ok());
+    let record = record.map(|bytes| serde_json::from_slice(&bytes).unwrap());
+    (finished, record.unwrap_or_default())
+}
+
+#[test]
+fn a_run_under_the_scheduler_of_a_program_names_it() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let command = "exec:/klatch sched run fifo -- /bin/sleep 1000";
+    let (finished, record) = under_program(command, folder.path());
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let scheduler = &record["environment"]["scheduler"];
+    assert_eq!(scheduler["name"], "klatch_fifo sched run fifo -- /bin/sleep 1000");
+    assert_eq!(scheduler["program_sha256"].as_str().map(str::len), Some(64), "{scheduler}");
+    assert_eq!(record["environment"]["sched_ext"], serde_json::Value::Null);
+    assert_eq!(record["environment"]["settings"]["fair_scheduler"], "EEVDF");
+    assert_eq!(record["options"]["scheduler"], command);
+}
+
+/// Whatever goes wrong is said in the program's own words, and no score of the kernel's own scheduler passes for another's.
+#[test]
+fn a_program_whose_scheduler_does_not_stay_makes_no_valid_run() {
+    needs!(Need::Qemu);
+    let try_it = |command: &str| under_program(command, tempfile::tempdir().unwrap().path());
+    let (finished, record) = try_it("exec:/klatch sched run fifo -- /bin/sleep 0.2");
+    assert_eq!(
+        (finished.status, record["verdict"]["status"].as_str()),
+        (Some(1), Some("invalid")),
+        "{finished:?}"
+    );
+    assert!(
+        format!("{finished:?}").contains("did not stay in force: /klatch ended (exit status 0)"),
+        "{finished:?}"
+    );
+    for (command, words) in [
+        (
+            "exec:/klatch sched run cfs -- /bin/sleep 1",
+            "ended before its scheduler was in force (exit status 2); it said: klatch: there is no scheduler cfs",
+        ),
+        (
+            "exec:/bin/sh -c '/klatch sched run fifo -- /bin/sleep 100 & /bin/sleep 5'",
+            "went to the background",
+        ),
+    ] {
+        let (finished, record) = try_it(command);
+        assert_eq!((finished.status, &record), (Some(2), &serde_json::Value::Null), "{finished:?}");
+        assert!(format!("{finished:?}").contains(words), "{finished:?}");
+    }
+}
+
+/// Any command, and a scheduler for it from a program of this machine.
+#[test]
+fn the_machine_runs_programs_of_this_machine() {
+    needs!(Need::Qemu);
+    let scheduler = format!("{} sched run fifo -- /bin/sleep 1000", env!("CARGO_BIN_EXE_klatch"));
+    let mut command =
+        lab(&["exec", "--file", "/bin/sleep", "--scheduler", &scheduler, "--", "/bin/uname", "-r"]);
+    let finished = Finished::run(&mut command);
+    assert_eq!(
+        (finished.status, finished.out.trim()),
+        (Some(0), "6.18.15+deb13-cloud-amd64"),
+        "{finished:?}"
+    );
+    refused(
+        &mut lab(&["exec", "--scheduler", "./no/scx", "--", "probe", "yield"]),
+        &["there is no program ./no/scx"],
+    );
+    refused(
+        &mut lab(&["exec", "--kernel", "4.0", "--", "probe", "yield"]),
+        &["there is no kernel 4.0 here", "get-kernel"],
+    );
 }
 
 #[test]
