@@ -34,7 +34,7 @@ const TABLE: [(&str, &str); 74] = [
     ("conformance native-epol", "did you mean native-epoll?"),
     ("simulate run --scheduler goodnes", "did you mean goodness?"),
     ("simulate run --work chatt", "did you mean chat?"),
-    ("lab exec --kernel 9.9 run", "there is no kernel 9.9 in the lab; there are "),
+    ("lab exec --kernel 9.9 run", "there is no kernel 9.9 here; there are "),
     // The name before the time, which is too short for three starts.
     (
         "duet native-epol native-epoll --for 5s",

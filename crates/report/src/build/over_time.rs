@@ -184,5 +184,5 @@ fn crowd_gaps(one: &Drawn<'_>) -> (Vec<Mark>, String) {
 
 /// Drops digits without meaning: the page contains thousands of points twice.
 fn rounded(value: f64) -> f64 {
-    three_digits(value * 1e3).parse::<f64>().map_or(value, |shown| shown / 1e3)
+    three_digits(value * 1e3).replace(',', "").parse::<f64>().map_or(value, |shown| shown / 1e3)
 }

@@ -154,6 +154,20 @@ fn a_program_whose_scheduler_does_not_stay_makes_no_valid_run() {
     }
 }
 
+/// apt checks the packages; their drivers are modules.
+#[test]
+fn a_kernel_of_debian_is_got_and_booted() {
+    needs!(Need::Qemu);
+    let got = Finished::run(&mut lab(&["get-kernel", "6.1"]));
+    assert_eq!(got.status, Some(0), "{got:?}");
+    let release = got.out.trim().rsplit(' ').next().unwrap().to_owned();
+    assert!(release.starts_with("6.1.") && got.out.starts_with("got 6.1."), "{got:?}");
+    let listed = Finished::run(&mut lab(&["kernels"]));
+    assert!(listed.out.contains(&release), "{listed:?}");
+    let finished = Finished::run(&mut lab(&["exec", "--kernel", "6.1", "--", "/bin/uname", "-r"]));
+    assert_eq!((finished.status, finished.out.trim()), (Some(0), release.as_str()), "{finished:?}");
+}
+
 /// Any command, and a scheduler for it from a program of this machine.
 #[test]
 fn the_machine_runs_programs_of_this_machine() {

@@ -8,18 +8,20 @@ use regex::Regex;
 use crate::tree;
 
 /// Files of libraries in which options stand, and why.
-const EXCEPTIONS: [(&str, &str); 18] = [
+const EXCEPTIONS: [(&str, &str); 20] = [
     ("crowd/src/channel/tls_errors.rs", "the Java crowd, which has the option itself, uses the same words"),
     ("host/src/privileges/service_user.rs", "a command that the user is to type"),
     ("instruments/src/counters/error.rs", "a command that the user is to type"),
     ("instruments/src/jfr/mod.rs", "the command line of jfr"),
     ("instruments/src/profile/mod.rs", "a command that the user is to type"),
+    ("lab/src/debian_kernels.rs", "the command lines of apt"),
     ("lab/src/debian_mirror.rs", "the command line of apt-get"),
     ("lab/src/download.rs", "the command line of apt-get"),
     ("lab/src/image.rs", "the command line of the dynamic linker"),
     ("lab/src/java.rs", "the command line of jlink"),
     ("lab/src/job.rs", "the command line of klatch in the emulated machine"),
     ("lab/src/probe/forks.rs", "the command line of klatch as a short process"),
+    ("platforms/src/process.rs", "what the usage of klatch ends with"),
     ("record/src/workload/kinds.rs", "makes the options of a workload"),
     ("report/src/build/commands.rs", "commands that repeat a measurement"),
     ("report/src/build/floor.rs", "commands that repeat a measurement"),
