@@ -86,7 +86,10 @@ fn shorten_run(arguments: &mut Vec<String>) {
         }
         _ => &[("--rooms", "2"), ("--count", "5")],
     };
-    for (option, value) in [("--warmup", "0"), ("--trials", "1")].iter().chain(short) {
+    // Several platforms or starts are a study, which has at least two trials.
+    let is_study = arguments.iter().any(|word| word == "--starts" || word.contains(','));
+    let trials = if is_study { "2" } else { "1" };
+    for (option, value) in [("--warmup", "0"), ("--trials", trials)].iter().chain(short) {
         set(arguments, option, value);
     }
 }
