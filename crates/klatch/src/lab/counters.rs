@@ -15,9 +15,9 @@ use klatch_record::lab::{EventCounts, LabCounts};
 use klatch_record::save_json;
 use klatch_report::{Ending, lab_difference, lab_difference_answer};
 
-use super::SIGNAL_BASE;
+use super::{Exec, SIGNAL_BASE, counts_of, interrupted};
 use crate::next;
-use crate::output::print_text;
+use crate::output::{print_error, print_text};
 
 /// Caches of `--counters` without a name: those of a present-day core.
 pub(super) const DEFAULT: &str = "zen3";
@@ -64,9 +64,14 @@ impl Counted {
 #[derive(Args)]
 pub(super) struct Compare {
     /// Counts before, as written by `lab exec --counters --out`: the file or its folder
-    before: PathBuf,
+    #[arg(required_unless_present = "kernels", conflicts_with = "kernels")]
+    before: Option<PathBuf>,
     /// Counts after, as the file or its folder
-    after: PathBuf,
+    #[arg(required_unless_present = "kernels")]
+    after: Option<PathBuf>,
+    /// Count the command after `--` under this kernel; twice, for the one before and the one after
+    #[arg(long = "kernel", value_name = "VERSION|FILE", requires = "command")]
+    kernels: Vec<String>,
     /// Event by which routines are compared
     #[arg(long, default_value = "instructions", value_name = "EVENT", value_parser = events())]
     by: String,
@@ -76,6 +81,9 @@ pub(super) struct Compare {
     /// Exit with status 1 if the total of the event grew by more than this
     #[arg(long, value_name = "PERCENT")]
     within: Option<f64>,
+    /// Command of klatch to count under both kernels, or a program by its path
+    #[arg(last = true, requires = "kernels", value_name = "COMMAND")]
+    command: Vec<String>,
 }
 
 fn events() -> PossibleValuesParser {
@@ -83,8 +91,27 @@ fn events() -> PossibleValuesParser {
 }
 
 impl Compare {
+    /// The counts before and after.
+    fn counts(&self) -> anyhow::Result<(LabCounts, LabCounts)> {
+        if let (Some(before), Some(after)) = (&self.before, &self.after) {
+            return Ok((read(before)?, read(after)?));
+        }
+        let [before, after] = self.kernels.as_slice() else {
+            anyhow::bail!("two kernels are compared, got {}: --kernel A --kernel B", self.kernels.len());
+        };
+        let interrupted = interrupted()?;
+        let count = |kernel: &String| {
+            print_error(format_args!("counting under Linux {kernel}"));
+            let answer = Exec::counting(kernel, &self.command).answer(&interrupted)?;
+            let failed = answer.steps.iter().any(|step| step.status != Some(0));
+            anyhow::ensure!(!failed, "the command failed under Linux {kernel}");
+            counts_of(&answer)?.context("the machine counted nothing")
+        };
+        Ok((count(before)?, count(after)?))
+    }
+
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
-        let (before, after) = (read(&self.before)?, read(&self.after)?);
+        let (before, after) = self.counts()?;
         anyhow::ensure!(
             before.caches == after.caches,
             "the counts have other caches, so their misses cannot be compared: {} and {}",
@@ -95,7 +122,11 @@ impl Compare {
         let other = if self.by == "modelled_cycles" { "instructions" } else { "modelled_cycles" };
         next::print_ending(Ending {
             answer: lab_difference_answer(&before, &after, &self.by),
-            next: if before.caches.is_empty() { Vec::new() } else { next::again(&[("--by", other)]) },
+            // Two kernels would be booted again.
+            next: match before.caches.is_empty() || !self.kernels.is_empty() {
+                true => Vec::new(),
+                false => next::again(&[("--by", other)]),
+            },
             ..Ending::default()
         });
         let total = |counts: &LabCounts| counts.total().get(&self.by).unwrap_or_default() as f64;

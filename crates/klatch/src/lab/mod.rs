@@ -12,7 +12,7 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Boot, BootKernel, COUNTERS_FILE, Image, Job, LabError, OTHER_PROGRAM, START_US, boot, counted,
+    Answer, Boot, BootKernel, COUNTERS_FILE, Image, Job, LabError, OTHER_PROGRAM, START_US, boot, counted,
     find_program, guest, java_runtime, require_qemu, shell, under_scheduler,
 };
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
@@ -27,6 +27,10 @@ use crate::quantity::whole;
 
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;
+/// Longest time of a boot, s.
+const LIMIT_S: u64 = 900;
+/// Memory of a machine that counts two kernels, MB.
+const COUNTED_MB: u32 = 2048;
 
 /// Boot an emulated machine with a kernel of your choice
 ///
@@ -47,7 +51,7 @@ enum Action {
     GetKernel(kernels::GetKernel),
     /// Boot with a shell on this terminal, in real time; needs busybox
     Shell(Machine),
-    /// Compare the counts of two builds or settings, routine by routine
+    /// Compare the counts of two builds, settings or kernels, routine by routine
     ///
     /// Exit status: 0 compared, 1 more than --within, 2 could not compare.
     Compare(counters::Compare),
@@ -83,7 +87,7 @@ struct Exec {
     #[command(flatten)]
     machine: Machine,
     /// Longest time, on this machine's clock
-    #[arg(long, default_value_t = 900, value_name = "SECONDS")]
+    #[arg(long, default_value_t = LIMIT_S, value_name = "SECONDS")]
     limit: u64,
     /// Count instructions and cache misses: caches by name or TOML file, or `instructions` for those only
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = counters::DEFAULT, value_name = "CACHES")]
@@ -160,6 +164,12 @@ pub(crate) fn kernel(name: &str, modules: Option<&Path>) -> Result<BootKernel, L
     BootKernel::find(name, modules, |progress| print_error(progress))
 }
 
+/// What the counters of the machine counted; `None` if there were none.
+fn counts_of(answer: &Answer) -> anyhow::Result<Option<LabCounts>> {
+    let text = answer.files.get(COUNTERS_FILE);
+    text.map(|text| serde_json::from_str(text).context("the counters wrote no counts")).transpose()
+}
+
 /// What a shell adds to the number of the signal that ended a command, for its exit status.
 const SIGNAL_BASE: i32 = 128;
 
@@ -208,9 +218,31 @@ impl Exec {
         Ok(command)
     }
 
-    fn execute(self) -> anyhow::Result<ExitCode> {
+    /// The count of a command under a kernel, with the usual caches.
+    fn counting(kernel: &str, command: &[String]) -> Exec {
+        Exec {
+            machine: Machine {
+                kernel: kernel.to_owned(),
+                modules: None,
+                cpus: 1,
+                memory: COUNTED_MB,
+                seed: 1,
+            },
+            limit: LIMIT_S,
+            counters: Some(counters::DEFAULT.to_owned()),
+            out: None,
+            program: None,
+            java: None,
+            module: Vec::new(),
+            scheduler: None,
+            files: Vec::new(),
+            command: command.to_vec(),
+        }
+    }
+
+    /// Boots the machine, and shows what the command printed.
+    fn answer(&self, interrupted: &AtomicBool) -> anyhow::Result<Answer> {
         let kernel = kernel(&self.machine.kernel, self.machine.modules.as_deref())?;
-        let interrupted = interrupted()?;
         let mut image = image(self.java.as_deref())?;
         if let Some(program) = &self.program {
             image.add_program(OTHER_PROGRAM, program)?;
@@ -228,12 +260,14 @@ impl Exec {
             create_folder(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
             check_can_write(&out.join("result"))?;
         }
-        let mut machine = self.machine.boot(&kernel.image, image, &interrupted);
+        let mut machine = self.machine.boot(&kernel.image, image, interrupted);
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
-        let tail = self.command.len();
-        let command = match &machine.counters {
-            Some(_) => counted(command, self.program.as_ref().map(|_| OTHER_PROGRAM)),
-            None => command,
+        let command = match (&machine.counters, command.split_first()) {
+            (Some(_), Some((program, arguments))) if program.starts_with('/') => {
+                counted(arguments.to_vec(), Some(program))
+            }
+            (Some(_), _) => counted(command, self.program.as_ref().map(|_| OTHER_PROGRAM)),
+            (None, _) => command,
         };
         machine.job.commands = vec![under_scheduler(&scheduler, &command)];
         machine.limit = Duration::from_secs(self.limit);
@@ -246,13 +280,19 @@ impl Exec {
                 "klatch: a signal ended the command in the machine; if the memory was too small, the kernel sent it: raise --memory",
             );
         }
+        Ok(answer)
+    }
+
+    fn execute(self) -> anyhow::Result<ExitCode> {
+        let interrupted = interrupted()?;
+        let answer = self.answer(&interrupted)?;
+        let tail = self.command.len();
         let mut ending = Ending::default();
         if let Some(out) = &self.out {
             answer.save_files(out)?;
             ending.places.push(("results", out.clone()));
         }
-        if let Some(text) = answer.files.get(COUNTERS_FILE) {
-            let counts: LabCounts = serde_json::from_str(text).context("the counters wrote no counts")?;
+        if let Some(counts) = counts_of(&answer)? {
             print(lab_counts(&counts, ROUTINES));
             ending.answer = lab_answer(&counts);
             // Counts are there to be compared with those of another build or setting.
@@ -260,6 +300,7 @@ impl Exec {
             ending.next = next::again_before(tail, &[("--out", &folder)]);
         }
         next::print_ending(ending);
+        let step = answer.steps.first().context("the machine ran no command")?;
         Ok(ExitCode::from(step.status.and_then(|status| u8::try_from(status).ok()).unwrap_or(1)))
     }
 }
