@@ -1,5 +1,6 @@
 //! Tables and texts of the terminal. They are as wide as it is: a narrow one gets fewer columns, and no word is ever broken.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::IsTerminal;
 
@@ -101,12 +102,11 @@ impl TextTable {
         }
         for (column, at) in table.column_iter_mut().zip(&kept) {
             column.set_padding((0, GAP as u16));
-            match (self.columns[*at].content, words) {
-                (Content::Number, _) => column.set_cell_alignment(CellAlignment::Right),
-                (Content::Words, Some(words)) => {
-                    column.set_constraint(ColumnConstraint::Absolute(Width::Fixed((words + GAP) as u16)));
-                }
-                _ => {}
+            if self.columns[*at].content == Content::Number {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+            if let Some(room) = words.as_ref().and_then(|words| words.get(at)) {
+                column.set_constraint(ColumnConstraint::Absolute(Width::Fixed((room + GAP) as u16)));
             }
         }
         let hidden: Vec<&str> = self
@@ -124,8 +124,8 @@ impl TextTable {
         }
     }
 
-    /// The columns that fit, and the width of those with words if it is less than they would take.
-    fn layout(&self, width: Option<usize>) -> (Vec<usize>, Option<usize>) {
+    /// The columns that fit, and the width of each with words if it is less than they would take.
+    fn layout(&self, width: Option<usize>) -> (Vec<usize>, Option<BTreeMap<usize, usize>>) {
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
         let Some(width) = width else { return (kept, None) };
         loop {
@@ -133,23 +133,33 @@ impl TextTable {
             let taken = |columns: &mut dyn Iterator<Item = &usize>| {
                 columns.map(|at| self.natural(*at) + GAP).sum::<usize>()
             };
-            let words = kept.iter().filter(is_words).count();
             let rigid = taken(&mut kept.iter().filter(|at| !is_words(at)));
             if rigid + taken(&mut kept.iter().filter(is_words)) <= width + GAP {
                 return (kept, None);
             }
-            let longest = kept.iter().filter(is_words).map(|at| self.longest_word(*at)).max().unwrap_or(0);
-            let room =
-                (width + GAP).saturating_sub(rigid).checked_div(words).unwrap_or(0).saturating_sub(GAP);
-            if words > 0 && room >= longest.max(WORDS_MIN) {
-                return (kept, Some(room));
-            }
+            let least = |at: &usize| self.longest_word(*at).max(WORDS_MIN.min(self.natural(*at)));
+            let words: BTreeMap<usize, usize> =
+                kept.iter().filter(is_words).map(|at| (*at, least(at))).collect();
+            let needed = rigid + words.values().map(|room| room + GAP).sum::<usize>();
             let rank = kept.iter().map(|at| self.columns[*at].rank).max().unwrap_or(0);
-            if rank == 0 {
-                return (kept, (words > 0).then_some(longest.max(WORDS_MIN)));
+            if rank == 0 || (!words.is_empty() && needed <= width + GAP) {
+                let left = (width + GAP).saturating_sub(needed);
+                return (kept, (!words.is_empty()).then(|| self.shared(words, left)));
             }
             kept.retain(|at| self.columns[*at].rank < rank);
         }
+    }
+
+    /// Columns of words with `left` more, which goes to the narrowest first and to none that needs no more.
+    fn shared(&self, mut words: BTreeMap<usize, usize>, left: usize) -> BTreeMap<usize, usize> {
+        for _ in 0..left {
+            let wanting = words.iter_mut().filter(|(at, room)| **room < self.natural(**at));
+            match wanting.min_by_key(|(_, room)| **room) {
+                Some((_, room)) => *room += 1,
+                None => break,
+            }
+        }
+        words
     }
 
     fn cells(&self, at: usize) -> impl Iterator<Item = &str> {
@@ -254,6 +264,20 @@ mod tests {
                 assert!(text.contains(word), "{word}: {text}");
             }
         }
+    }
+
+    /// A column with a long word leaves another less room, and not more than there is.
+    #[test]
+    fn columns_of_words_share_the_room_by_their_longest_words() {
+        let mut table = TextTable::new([Column::name("name"), Column::words("what"), Column::words("here")]);
+        let version = "17.0.21.1+2-1-deb12u1-Debian";
+        table.row([
+            "java-selector-coalesce@17",
+            "Java: NIO event loops, batched deliveries",
+            &format!("OpenJDK 64-Bit Server VM {version}"),
+        ]);
+        let text = table.fitted(Some(80));
+        assert!(text.lines().all(|line| line.chars().count() <= 80) && text.contains(version), "{text}");
     }
 
     #[test]
