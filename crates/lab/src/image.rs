@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use klatch_host::privileges::Program;
 use klatch_schedulers::SchedulerSpec;
@@ -67,14 +67,15 @@ impl Image {
         Ok(())
     }
 
-    /// Adds a program or another file at its path on the host, without links, and returns that path.
+    /// Adds a program or another file at its path on the host, and returns that path.
     ///
     /// # Errors
     /// There is no such file, or as [`Image::add_program`].
     pub fn add_in_place(&mut self, path: &Path) -> Result<PathBuf, LabError> {
         let real = path.canonicalize().map_err(|source| LabError::file("find", path, source))?;
-        self.add_program(&real.display().to_string(), &real)?;
-        Ok(real)
+        let place = place_of(path).map_err(|source| LabError::file("find", path, source))?;
+        self.add_program(&place.display().to_string(), &real)?;
+        Ok(place)
     }
 
     /// Adds the program that loads a scheduler; a scheduler of Klatch is in Klatch.
@@ -162,6 +163,15 @@ impl Image {
                 .collect::<Vec<_>>()
         };
         mounts.into_iter().chain(self.files.keys().flat_map(above)).collect()
+    }
+}
+
+/// Where a file of the host is in the machine: at its absolute path, by the links that lead to it, as programs name it: `/bin/sh`.
+pub(crate) fn place_of(path: &Path) -> std::io::Result<PathBuf> {
+    // The archive has no links for a path that leads up again.
+    match path.components().any(|part| part == Component::ParentDir) {
+        true => path.canonicalize(),
+        false => std::path::absolute(path),
     }
 }
 

@@ -11,6 +11,7 @@ use klatch_schedulers::SchedulerSpec;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LabError;
+use crate::image::place_of;
 
 /// When the first command starts, µs of the machine's own clock. Booting takes less.
 pub const START_US: u64 = 30_000_000;
@@ -125,7 +126,7 @@ pub fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {
     let mut whole = vec!["sched".to_owned(), "run".to_owned()];
     match scheduler.parse() {
         Ok(SchedulerSpec::Program(program)) => {
-            let place = program.path().ok().and_then(|path| path.canonicalize().ok());
+            let place = program.path().ok().and_then(|path| place_of(&path).ok());
             whole.push(place.map_or(program.clone(), |place| program.at(&place)).to_string());
             whole.extend(["--out", SCHEDULER_FILE].map(str::to_owned));
         }

@@ -141,11 +141,11 @@ fn a_program_whose_scheduler_does_not_stay_makes_no_valid_run() {
     for (command, words) in [
         (
             "exec:/klatch sched run cfs -- /bin/sleep 1",
-            "ended before its scheduler was in force (exit status 2); it said: klatch: there is no scheduler cfs",
+            "ended before its scheduler was in force (exit status 2); it said: there is no scheduler cfs",
         ),
         (
-            "exec:/bin/sh -c '/klatch sched run fifo -- /bin/sleep 100 & /bin/sleep 5'",
-            "went to the background",
+            "exec:/bin/sh -c '/klatch sched run fifo -- /bin/sleep 100 &'",
+            "/bin/sh ended before its scheduler was in force (exit status 0)",
         ),
     ] {
         let (finished, record) = try_it(command);
