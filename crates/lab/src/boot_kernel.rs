@@ -57,22 +57,22 @@ impl BootKernel {
     /// There is no such kernel, or it lacks what the lab needs.
     pub fn find(name: &str, modules: Option<&Path>, progress: impl Fn(&str)) -> Result<BootKernel, LabError> {
         let path = Path::new(name);
-        let kernel = if let Some(pinned) = Kernel::find(name) {
+        let is_package = path.extension().is_some_and(|end| end == "deb");
+        if modules.is_some() && (!is_path(name) || is_package) {
+            return Err(LabError::OwnModules { name: name.to_owned() });
+        }
+        Ok(if let Some(pinned) = Kernel::find(name) {
             let image = kernel_file(pinned, progress)?;
             BootKernel { release: pinned.version.to_owned(), image, origin: Origin::Pinned(pinned) }
         } else if is_path(name) {
-            match path.extension().is_some_and(|end| end == "deb") {
+            match is_package {
                 true => from_packages(&[path.to_owned()], progress)?,
                 false => from_image(path, modules)?,
             }
         } else {
             let folder = fetched()?.into_iter().rfind(|one| is_of_series(&one.release, name));
             from_folder(&folder.ok_or_else(|| no_kernel(name))?.folder)?
-        };
-        match (&kernel.origin, modules) {
-            (Origin::Files { .. }, _) | (_, None) => Ok(kernel),
-            (Origin::Pinned(_), Some(_)) => Err(LabError::PinnedModules { name: name.to_owned() }),
-        }
+        })
     }
 
     /// Checks that there is such a kernel, without a download.
@@ -351,5 +351,9 @@ mod tests {
         let error = BootKernel::check("4.0").unwrap_err().to_string();
         assert!(error.contains("there is no kernel 4.0") && error.contains("6.18, 7.2"), "{error}");
         assert!(BootKernel::check("./no/bzImage").is_err());
+        for own in ["6.18", "6.12", "linux-image.deb"] {
+            let error = BootKernel::find(own, Some(Path::new("modules")), |_| {}).unwrap_err().to_string();
+            assert!(error.contains("comes with its modules"), "{error}");
+        }
     }
 }

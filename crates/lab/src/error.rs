@@ -51,9 +51,9 @@ pub enum LabError {
         /// The modules of this kernel.
         known: String,
     },
-    /// The modules of a pinned kernel are pinned too.
-    #[error("the kernel {name} is pinned with its modules; a folder of modules is for an image of your own")]
-    PinnedModules {
+    /// A kernel that is no file of the user's, or is a package, has its own modules.
+    #[error("the kernel {name} comes with its modules; a folder of modules is for an image such as bzImage")]
+    OwnModules {
         /// The name on the command line.
         name: String,
     },

@@ -1,4 +1,4 @@
-//! The lab: a pinned Linux kernel in an emulated machine whose clock counts instructions, and the workloads that run in it.
+//! The lab: a Linux kernel in an emulated machine whose clock counts instructions, and the workloads that run in it.
 
 mod boot;
 mod boot_kernel;

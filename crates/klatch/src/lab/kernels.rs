@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_lab::{Abilities, DebianKernels, Kernel, fetched, newest_of_each_series};
+use klatch_report::{Column, TextTable};
 
 use crate::output::{print_error, print_line};
 
@@ -28,24 +29,28 @@ pub(super) struct GetKernel {
 
 impl Kernels {
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
-        row("kernel", "where", "sched_ext", "BPF");
+        let columns = ["kernel", "where", "sched_ext", "BPF"];
+        let mut table = TextTable::new(columns.map(Column::name));
         for kernel in Kernel::all() {
-            row(kernel.name, "pinned", yes(true), yes(true));
+            table.row([kernel.name, "pinned", yes(true), yes(true)]);
         }
         let here = fetched()?;
         for one in &here {
             let config = one.config();
             let can = config.as_deref().map(|text| Abilities::of(&String::from_utf8_lossy(text)));
             let word = |has: fn(Abilities) -> bool| can.map_or("unknown", |can| yes(has(can)));
-            row(&one.release, "got", word(|can| can.sched_ext), word(|can| can.bpf));
+            table.row([&one.release, "got", word(|can| can.sched_ext), word(|can| can.bpf)]);
         }
         if self.debian {
             let all = DebianKernels::read(|progress| print_error(progress))?.releases()?;
             let shown = if self.all { all } else { newest_of_each_series(&all) };
             let is_here = |release: &String| here.iter().any(|one| one.release == *release);
             for release in shown.iter().filter(|release| !is_here(release)) {
-                row(release, "Debian", "", "");
+                table.row([release, "Debian", "", ""]);
             }
+        }
+        print_line(table);
+        if self.debian {
             print_line("\n`klatch lab get-kernel VERSION` gets one of Debian's");
         }
         Ok(ExitCode::SUCCESS)
@@ -68,8 +73,4 @@ impl GetKernel {
 
 fn yes(has: bool) -> &'static str {
     if has { "yes" } else { "no" }
-}
-
-fn row(kernel: &str, place: &str, sched_ext: &str, bpf: &str) {
-    print_line(format!("{kernel:<34}{place:<9}{sched_ext:<11}{bpf}").trim_end());
 }

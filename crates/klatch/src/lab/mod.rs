@@ -65,7 +65,7 @@ enum Action {
 
 #[derive(Args)]
 struct Machine {
-    /// Kernel to boot: 6.18 or 7.2, one that `lab get-kernel` has got, or a file: a Debian package, or a bzImage
+    /// Kernel to boot: one of `klatch lab kernels`, or a file: a Debian package, or a bzImage
     #[arg(long, default_value = DEFAULT_KERNEL, value_name = "VERSION|FILE")]
     kernel: String,
     /// Folder of the modules of a bzImage: …/lib/modules/RELEASE
