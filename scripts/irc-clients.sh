@@ -167,7 +167,7 @@ test_server() { # command line
 
 # A user with irssi in a room under load.
 test_run() {
-    "$klatch" run --platform native-epoll --pacing rate --rate 2 --count 40 --rooms 2 --warmup 0 --trials 1 \
+    "$klatch" run --platform native-epoll --pacing rate --rate 2 --count 40 --rooms 2 --warmups 0 --trials 1 \
         --out "$folder/results" >"$folder/run" 2>&1 &
     run=$!
     started="$started $run"

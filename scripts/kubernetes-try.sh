@@ -33,4 +33,4 @@ echo "kubernetes-try.sh: reach of two Pods by kubectl exec" >&2
 manifest load.yaml | kubectl apply --filename - >&2
 kubectl rollout status --timeout=60s statefulset/klatch-load >&2
 "$klatch" run --platform native-epoll --host-address 10.78.0.1 --hosts klatch-load-0,klatch-load-1 --reach kubernetes \
-    --host-program /usr/bin/klatch --rooms 4 --warmup 1 --trials 3 --out "$work/results"
+    --host-program /usr/bin/klatch --rooms 4 --warmups 1 --trials 3 --out "$work/results"

@@ -14,9 +14,9 @@ use klatch_record::{
 use klatch_runner::{Target, save_failed_musts};
 
 use crate::INTERRUPTED;
-use crate::crowd::seconds;
 use crate::output::{print_error, print_line};
 use crate::platforms::PlatformArgs;
+use crate::quantity::Time;
 use crate::run::transport_setting;
 
 /// Check that a server follows the protocol of a workload
@@ -46,11 +46,11 @@ pub(crate) struct Conformance {
     #[arg(long = "knob", value_name = "NAME=VALUE")]
     knobs: Vec<Setting>,
     /// Longest time for an answer
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
-    timeout: f64,
+    #[arg(long, default_value = "10s", value_name = "TIME")]
+    timeout: Time,
     /// Longest time until the server is ready
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
-    ready_timeout: f64,
+    #[arg(long, default_value = "60s", value_name = "TIME")]
+    ready_timeout: Time,
     /// Print all results as a JSON array
     #[arg(long)]
     json: bool,
@@ -90,7 +90,7 @@ impl Conformance {
         }
         let all = crate::interrupt::interruptible_processes()?;
         let checked = self.resolve().and_then(|platform| {
-            let timeout = seconds("ready timeout", self.ready_timeout)?;
+            let timeout = self.ready_timeout.0;
             let server = Server::start(&platform, Ipv4Addr::LOCALHOST.into(), &all, timeout)?;
             let findings = self.check(&Checked {
                 endpoint: &server.endpoint,
@@ -142,7 +142,7 @@ impl Conformance {
     }
 
     fn check(&self, server: &Checked<'_>) -> anyhow::Result<Vec<Finding>> {
-        let answer_timeout = seconds("timeout", self.timeout)?;
+        let answer_timeout = self.timeout.0;
         let (endpoint, address) = (server.endpoint, server.endpoint.to_string());
         anyhow::ensure!(
             endpoint.tls.is_none(),

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
@@ -14,7 +13,7 @@ use klatch_report::Progress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{check_can_write, is_stdout, print, print_error, print_line, save_or_print};
-use crate::quantity::{port, whole};
+use crate::quantity::{Time, port, whole};
 use crate::shard_option::ShardOption;
 use crate::transport::{TlsArgs, WebSocketOptions, with_tls, with_transport};
 use crate::version::build;
@@ -70,11 +69,11 @@ pub(crate) struct Crowd {
     #[arg(long, value_name = "DIR", required_if_eq("workload", "files"))]
     folder: Option<PathBuf>,
     /// Longest time without a delivery
-    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
-    timeout: f64,
+    #[arg(long, default_value = "60s", value_name = "TIME")]
+    timeout: Time,
     /// Longest time to connect
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS")]
-    connect_timeout: f64,
+    #[arg(long, default_value = "10s", value_name = "TIME")]
+    connect_timeout: Time,
     /// Seed of the schedule under pacing `rate`
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -83,14 +82,14 @@ pub(crate) struct Crowd {
     #[arg(long, value_name = "I/N", conflicts_with = "steered")]
     shard: Option<ShardOption>,
     /// Wait until the server, or its file, is there and it accepts connections, for that time at most
-    #[arg(long, value_name = "SECONDS")]
-    wait_for_server: Option<f64>,
+    #[arg(long, value_name = "TIME")]
+    wait_for_server: Option<Time>,
     /// Start together with other crowds: when all users have joined, wait at this gate for that many shards
     #[arg(long, value_name = "SHARDS[:NAME]", conflicts_with = "steered")]
     gate: Option<Gate>,
     /// Longest time at the gate
-    #[arg(long, default_value_t = 120.0, value_name = "SECONDS")]
-    gate_timeout: f64,
+    #[arg(long, default_value = "2m", value_name = "TIME")]
+    gate_timeout: Time,
     /// Write a record, for `klatch merge`; - for standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -119,11 +118,11 @@ impl Crowd {
                 true => Threads::TwoPerUser { yields: self.yields },
                 false => Threads::Loops(self.loops),
             },
-            timeout: seconds("timeout", self.timeout)?,
-            connect_timeout: seconds("connect timeout", self.connect_timeout)?,
+            timeout: self.timeout.0,
+            connect_timeout: self.connect_timeout.0,
             seed: self.seed,
             gate,
-            gate_timeout: seconds("gate timeout", self.gate_timeout)?,
+            gate_timeout: self.gate_timeout.0,
             ledger: self.ledger.take(),
             steered: self.steered,
         };
@@ -182,7 +181,7 @@ impl Crowd {
 
     /// The server, which accepts connections if the user wants to wait for that.
     fn endpoint(&self, workload: &Workload) -> anyhow::Result<Endpoint> {
-        let limit = self.wait_for_server.map(|limit| seconds("wait for the server", limit)).transpose()?;
+        let limit = self.wait_for_server.map(|limit| limit.0);
         let (host, file) = (self.host.clone(), self.server_file.clone());
         let (host, port) = ServerAddress { host, port: self.port, file }.find(limit)?;
         let protocol = self.protocol.unwrap_or_else(|| usual_protocol(workload));
@@ -227,15 +226,6 @@ fn usual_protocol(workload: &Workload) -> ProtocolName {
         WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => ProtocolName::Http,
         WorkloadKind::Files => ProtocolName::File,
     }
-}
-
-/// A duration above 0 and at most one day.
-pub(crate) fn seconds(what: &str, value: f64) -> anyhow::Result<Duration> {
-    anyhow::ensure!(
-        value > 0.0 && value <= 86_400.0,
-        "{what} must be above 0 and at most 86,400 seconds, got {value}"
-    );
-    Ok(Duration::from_secs_f64(value))
 }
 
 /// Obeys the commands on standard input. End of input means stop.

@@ -11,7 +11,6 @@ use klatch_report::{Ending, Gate, about};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, Forecast, PAIRS_MIN, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
-use crate::crowd::seconds;
 use crate::duet_side::DuetSideName;
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
@@ -27,7 +26,7 @@ use crate::{BLIND, INTERRUPTED};
 /// Starts both servers and a crowd for each. In each pair of slices A and B run once, in random order, while the other is paused
 /// at a moment without messages in flight. So both see nearly the same machine, and the ratio of a pair is free of most of its
 /// noise. The interval is over the starts. After the first start Klatch says which difference this machine will show in the time of
-/// --for, and how long a smaller one takes.
+/// --duration, and how long a smaller one takes.
 ///
 /// A side is NAME[@VERSION][:KNOB=VALUE,…], FILE.toml or irc://HOST:PORT. VERSION is that of a Java, or the path of one.
 ///
@@ -62,8 +61,8 @@ pub(crate) struct Duet {
     #[arg(long, value_enum, help_heading = SIDES)]
     crowd_b: Option<CrowdName>,
     /// Longest time without a delivery
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", help_heading = SIDES)]
-    timeout: f64,
+    #[arg(long, default_value = "10s", value_name = "TIME", help_heading = SIDES)]
+    timeout: Time,
     /// Knob of both crowds
     #[arg(long = "crowd-knob", value_name = "NAME=VALUE", help_heading = SIDES)]
     crowd_knobs: Vec<Setting>,
@@ -90,10 +89,10 @@ pub(crate) struct Duet {
 pub(crate) struct DuetSchedule {
     /// Time for the whole duet, starts of servers and warm-ups included: 90s, 5m. Only the first start may exceed it, if servers must
     /// be built, trained or filled with data first [default: 2m; with --within, up to 1h]
-    #[arg(long = "for", value_name = "TIME", help_heading = SCHEDULE)]
-    time: Option<Time>,
+    #[arg(long, value_name = "TIME", help_heading = SCHEDULE)]
+    duration: Option<Time>,
     /// Take as long as it needs until the interval of the server's CPU time per message is this narrow, on each side of the ratio, and
-    /// end early if that is hopeless in the time of --for
+    /// end early if that is hopeless in the time of --duration
     #[arg(long, value_name = "PERCENT", value_parser = above_zero, help_heading = SCHEDULE)]
     within: Option<Percent>,
     /// Starts of both servers, which share the time; with --within, the most [default: one per 6 s, or 20 s with Java]
@@ -150,7 +149,7 @@ impl DuetSchedule {
         anyhow::ensure!(
             per_start >= needed,
             "each of {starts} starts has {:.1} s, and a warm-up of {:.1} s with {PAIRS_MIN} pairs of slices of {:.0} ms needs {:.1} s: \
-             raise --for, or lower --starts or --warmup",
+             raise --duration, or lower --starts or --warmup",
             per_start.as_secs_f64(),
             warmup.as_secs_f64(),
             slice.as_secs_f64() * 1e3,
@@ -170,7 +169,7 @@ impl DuetSchedule {
 
     fn time(&self) -> Duration {
         let usual = if self.within.is_some() { LONGEST } else { USUAL };
-        self.time.map_or(usual, |time| time.0)
+        self.duration.map_or(usual, |time| time.0)
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -238,7 +237,7 @@ impl Duet {
     fn next(&self, duet: &DuetResult) -> Vec<String> {
         if let DuetEnd::Hopeless { needed_s } = duet.end {
             let minutes = (needed_s * AGAIN / 60.0).ceil();
-            return next::again(&[("--for", &format!("{minutes:.0}m"))]);
+            return next::again(&[("--duration", &format!("{minutes:.0}m"))]);
         }
         let asked = self.fail_if_slower.map_or(SMALL, |limit| limit.0 / 100.0);
         let cpu = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message");
@@ -248,7 +247,7 @@ impl Duet {
         let minutes = (self.schedule.time().as_secs_f64() * factor / 60.0).ceil();
         match open {
             Some(_) if minutes <= LONGEST.as_secs_f64() / 60.0 => {
-                next::again(&[("--for", &format!("{minutes:.0}m"))])
+                next::again(&[("--duration", &format!("{minutes:.0}m"))])
             }
             _ => next::open(&self.out),
         }
@@ -268,7 +267,7 @@ impl Duet {
         Ok(Plan {
             crowd: crowd.kind(),
             crowd_settings: self.crowd_knobs.clone(),
-            timeout: seconds("timeout", self.timeout)?,
+            timeout: self.timeout.0,
             ..duet_plan(subject, self.workload.workload()?, &self.out, self.schedule.seed())
         })
     }
@@ -292,7 +291,7 @@ impl DuetSchedule {
         let (asked, took) = (self.time().as_secs_f64(), outcome.took.as_secs_f64());
         if took > asked * LATE {
             print_error(format_args!(
-                "klatch: took {took:.0} s instead of {asked:.0} s, as the first start alone needs so long; later starts fit into --for"
+                "klatch: took {took:.0} s instead of {asked:.0} s, as the first start alone needs so long; later starts fit into --duration"
             ));
         }
         show_end(&outcome.duet, self.within, self.time());
@@ -305,7 +304,7 @@ fn show_end(duet: &DuetResult, within: Option<Percent>, time: Duration) {
         DuetEnd::Hopeless { needed_s } => {
             let within = within.map_or(0.0, |within| within.0);
             print_error(format_args!(
-                "klatch: hopeless: at this noise ±{within} % takes {}, and there is {}; ended after {} starts; ask for more, raise --for, or \
+                "klatch: hopeless: at this noise ±{within} % takes {}, and there is {}; ended after {} starts; ask for more, raise --duration, or \
                  use a quieter machine",
                 about(*needed_s),
                 about(time.as_secs_f64()).trim_start_matches("about "),

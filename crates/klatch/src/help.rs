@@ -8,7 +8,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Check and calibrate", &["doctor", "calibrate", "floor", "conformance", "web-files"]),
     ("Run the parts separately", &["serve", "crowd", "plan", "merge"]),
     ("Kernel and schedulers", &["trace", "sched", "lab", "simulate", "probe"]),
-    ("Other", &["open", "schema", "completions", "man", "help"]),
+    ("Other", &["browse", "schema", "completions", "man", "help"]),
 ];
 
 /// clap adds this command when it parses, so it has no definition in this crate.
@@ -92,7 +92,7 @@ mod tests {
                 "Server",
                 &[
                     "platform",
-                    "classic",
+                    "volanomark",
                     "knob",
                     "transport",
                     "target",
@@ -110,7 +110,7 @@ mod tests {
                     "churn", "start",
                 ],
             ),
-            ("Measurement", &["seed", "instrument", "warmup", "trials", "starts", "out", "json", "web"]),
+            ("Measurement", &["seed", "instrument", "warmups", "trials", "starts", "out", "json", "web"]),
             ("Machine", &["scheduler", "sysctl", "allow-sysctl"]),
             (
                 "Several processes and machines",

@@ -1,6 +1,7 @@
 //! The command line of Klatch: one file per command.
 
 mod advice;
+mod browse;
 mod calibrate;
 mod compare;
 mod completions;
@@ -18,7 +19,6 @@ mod lab;
 mod man;
 mod merge;
 mod next;
-mod open;
 mod output;
 mod plan;
 mod platforms;
@@ -76,7 +76,7 @@ enum Command {
     Floor(floor::Floor),
     Conformance(conformance::Conformance),
     WebFiles(web_files::WebFiles),
-    Open(open::Open),
+    Browse(browse::Browse),
     Serve(serve::Serve),
     Crowd(crowd::Crowd),
     Plan(plan::Plan),
@@ -123,8 +123,9 @@ pub fn main() -> ExitCode {
         return end_of_output(ExitCode::SUCCESS);
     }
     let line: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let arguments =
-        command_line().try_get_matches().unwrap_or_else(|error| usage_error::answer(error, &line));
+    let arguments = workload::with_own_help(command_line(), &line)
+        .try_get_matches()
+        .unwrap_or_else(|error| usage_error::answer(error, &line));
     let command = Klatch::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit()).command;
     // A klatch that starts servers and crowds has already restored the sysctls.
     if !matches!(command, Command::Serve(_) | Command::Crowd(_)) {
@@ -163,7 +164,7 @@ impl Command {
             Command::Floor(floor) => floor.execute(),
             Command::Conformance(conformance) => conformance.execute(),
             Command::WebFiles(files) => files.execute(),
-            Command::Open(open) => open.execute(),
+            Command::Browse(browse) => browse.execute(),
             Command::Serve(serve) => serve.execute(),
             Command::Crowd(crowd) => crowd.execute(),
             Command::Plan(plan) => plan.execute(),

@@ -20,7 +20,7 @@ pub(crate) fn print_ending(ending: Ending) {
 
 /// Opens the reports of a folder of results.
 pub(crate) fn open(out: &Path) -> Vec<String> {
-    let mut words = words(&["klatch", "open"]);
+    let mut words = words(&["klatch", "browse"]);
     if out != Path::new("results") {
         words.push(out.display().to_string());
     }
@@ -99,16 +99,16 @@ mod tests {
     fn an_option_that_changes_is_there_once() {
         let line = |arguments: &str| {
             let arguments = arguments.split(' ').map(str::to_owned);
-            changed(arguments, &[("--for", "8m")]).join(" ")
+            changed(arguments, &[("--duration", "8m")]).join(" ")
         };
-        assert_eq!(line("duet a b --for 1m --json"), "klatch duet a b --json --for 8m");
-        assert_eq!(line("duet a --for=1m b"), "klatch duet a b --for 8m");
-        assert_eq!(line("duet a b --format x"), "klatch duet a b --format x --for 8m");
+        assert_eq!(line("duet a b --duration 1m --json"), "klatch duet a b --json --duration 8m");
+        assert_eq!(line("duet a --duration=1m b"), "klatch duet a b --duration 8m");
+        assert_eq!(line("duet a b --format x"), "klatch duet a b --format x --duration 8m");
     }
 
     #[test]
     fn results_elsewhere_are_opened_there() {
-        assert_eq!(open(Path::new("results")).join(" "), "klatch open");
-        assert_eq!(open(Path::new("/tmp/x")).join(" "), "klatch open /tmp/x");
+        assert_eq!(open(Path::new("results")).join(" "), "klatch browse");
+        assert_eq!(open(Path::new("/tmp/x")).join(" "), "klatch browse /tmp/x");
     }
 }

@@ -1,11 +1,15 @@
 //! Quantities with units on the command line.
 
+use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 use std::time::Duration;
 
-use klatch_record::range_in_words;
+use klatch_record::{TIME_FORMS, range_in_words, seconds_of, time_with_units};
 
-/// A time: `200ms`, `90s`, `5m`; seconds without a unit.
+/// Longest time, a week, seconds.
+const LONGEST_S: f64 = 7.0 * 86_400.0;
+
+/// A time: `30s`, `5m`, `1h30m`, `250ms`; seconds without a unit. Above 0, up to a week.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Time(pub(crate) Duration);
 
@@ -13,18 +17,28 @@ pub(crate) struct Time(pub(crate) Duration);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Percent(pub(crate) f64);
 
+impl Time {
+    /// A default of an option.
+    pub(crate) fn of_seconds(seconds: f64) -> Time {
+        Time(Duration::from_secs_f64(seconds))
+    }
+}
+
+impl Display for Time {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&time_with_units(self.0))
+    }
+}
+
 impl FromStr for Time {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Time, String> {
-        let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("", 1.0)];
-        let number = units.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)));
-        let (number, factor) = number.expect("every text ends with nothing");
-        let seconds = number.parse::<f64>().ok().map(|number| number * factor);
-        let possible = seconds.filter(|seconds| *seconds > 0.0 && *seconds <= 7.0 * 86_400.0);
-        let seconds = possible
-            .ok_or_else(|| format!("a time is 200ms, 90s, 5m or 1h, above 0 and up to a week, got {text}"))?;
-        Ok(Time(Duration::from_secs_f64(seconds)))
+        let seconds = seconds_of(text).ok_or_else(|| format!("must be {TIME_FORMS}"))?;
+        let possible = seconds > 0.0 && seconds <= LONGEST_S;
+        possible
+            .then(|| Time::of_seconds(seconds))
+            .ok_or_else(|| "must be above 0 and at most a week".to_owned())
     }
 }
 
@@ -60,13 +74,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_have_units() {
-        for (text, ms) in [("200ms", 200), ("90s", 90_000), ("5m", 300_000), ("1h", 3_600_000), ("2", 2_000)]
-        {
-            assert_eq!(text.parse(), Ok(Time(Duration::from_millis(ms))), "{text}");
-        }
-        for wrong in ["", "ms", "-1s", "0", "1d", "nan", "8000h"] {
-            assert!(wrong.parse::<Time>().is_err(), "{wrong}");
+    fn times_are_above_0_and_at_most_a_week() {
+        assert_eq!("1h30m".parse(), Ok(Time::of_seconds(5_400.0)));
+        assert_eq!(Time::of_seconds(90.0).to_string(), "1m30s");
+        for (wrong, answer) in [
+            ("5d", "must be a time such as 30s, 5m, 1h30m or 250ms"),
+            ("0", "must be above 0 and at most a week"),
+            ("-1", "must be above 0 and at most a week"),
+            ("nan", "must be above 0 and at most a week"),
+            ("8000h", "must be above 0 and at most a week"),
+        ] {
+            assert_eq!(wrong.parse::<Time>(), Err(answer.to_owned()), "{wrong}");
         }
     }
 

@@ -35,8 +35,8 @@ pub(crate) struct Report {
     format: Format,
     /// File to write; - is standard output
     /// [default: report.html in the folder for html, else standard output]
-    #[arg(short, long, value_name = "FILE", verbatim_doc_comment)]
-    output: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    out: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -54,7 +54,7 @@ pub(crate) enum Format {
 impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let text = render(&self.report()?, self.format)?;
-        match self.output() {
+        match self.place() {
             None if self.format == Format::Html => print_as_is(&text),
             None => print(text),
             Some(path) => {
@@ -111,8 +111,8 @@ impl Report {
         }
     }
 
-    fn output(&self) -> Option<PathBuf> {
-        match (&self.output, self.paths.as_slice(), self.format) {
+    fn place(&self) -> Option<PathBuf> {
+        match (&self.out, self.paths.as_slice(), self.format) {
             (Some(path), ..) if path.as_os_str() == "-" => None,
             (Some(path), ..) => Some(path.clone()),
             (None, [folder], Format::Html) if folder.is_dir() => Some(folder.join("report.html")),

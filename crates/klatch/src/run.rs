@@ -13,17 +13,17 @@ use klatch_record::{
 use klatch_report::{Ending, Progress, headline, one_line, trials, warnings};
 use klatch_runner::{
     Conflict, CrowdKind, Event, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent,
-    execute, guard_series, load_failed_musts, make_classic,
+    execute, guard_series, load_failed_musts, make_volanomark,
 };
 use klatch_schedulers::SchedulerSpec;
 use klatch_study::SmallStudy;
 
 use crate::INTERRUPTED;
 use crate::UNKNOWN;
-use crate::crowd::seconds;
 use crate::next;
 use crate::output::{print, print_error, print_line, print_text};
 use crate::platforms::{PlatformArgs, SERVER};
+use crate::quantity::Time;
 use crate::spread::SpreadArgs;
 use crate::study::{Shown, Study};
 use crate::version::build;
@@ -44,10 +44,10 @@ pub(crate) struct Run {
     /// [default: java-threads with Java 17 or newer, else native-epoll]
     #[arg(long, conflicts_with = "target", verbatim_doc_comment, help_heading = SERVER)]
     platform: Option<String>,
-    /// The classic VolanoMark test: two threads for each connection at both ends, in Java unless the platform is native-threads, and
+    /// The VolanoMark test: two threads for each connection at both ends, in Java unless the platform is native-threads, and
     /// yields where VolanoMark had them; 10 rooms of 20 users, turns
     #[arg(long, conflicts_with_all = ["target", "crowd", "pacing", "workload", "transport"], help_heading = SERVER)]
-    classic: bool,
+    volanomark: bool,
     /// Knob of the platform; `klatch platforms --knobs` lists all
     #[arg(long = "knob", value_name = "NAME=VALUE", conflicts_with = "target", help_heading = SERVER)]
     knobs: Vec<Setting>,
@@ -87,7 +87,7 @@ pub(crate) struct Run {
     instruments: Vec<InstrumentName>,
     /// Warm-up runs before the measured trials, without a restart of the server
     #[arg(long, default_value_t = RunOptions::default().warmups, value_name = "N", help_heading = MEASUREMENT)]
-    warmup: u32,
+    warmups: u32,
     /// Measured trials, after the warm-up runs
     #[arg(long, default_value_t = RunOptions::default().trials, value_name = "N", help_heading = MEASUREMENT)]
     trials: u32,
@@ -115,14 +115,14 @@ pub(crate) struct Run {
     #[command(flatten)]
     spread: SpreadArgs,
     /// Longest time until the server is ready
-    #[arg(long, default_value_t = RunOptions::default().ready_timeout_s, value_name = "SECONDS", conflicts_with = "target", help_heading = LIMITS)]
-    ready_timeout: f64,
+    #[arg(long, default_value_t = Time::of_seconds(RunOptions::default().ready_timeout_s), value_name = "TIME", conflicts_with = "target", help_heading = LIMITS)]
+    ready_timeout: Time,
     /// Longest time without a delivery
-    #[arg(long, default_value_t = RunOptions::default().timeout_s, value_name = "SECONDS", help_heading = LIMITS)]
-    timeout: f64,
+    #[arg(long, default_value_t = Time::of_seconds(RunOptions::default().timeout_s), value_name = "TIME", help_heading = LIMITS)]
+    timeout: Time,
     /// Longest time to connect
-    #[arg(long, default_value_t = RunOptions::default().connect_timeout_s, value_name = "SECONDS", help_heading = LIMITS)]
-    connect_timeout: f64,
+    #[arg(long, default_value_t = Time::of_seconds(RunOptions::default().connect_timeout_s), value_name = "TIME", help_heading = LIMITS)]
+    connect_timeout: Time,
 }
 
 /// `klatch run`, or `klatch run WORKLOAD`, which offers the options of that workload.
@@ -189,7 +189,7 @@ pub(crate) enum CrowdName {
     Native,
     /// Two threads per user, as in VolanoMark, without Java
     NativeThreads,
-    /// Two threads per user in Java, as in VolanoMark: with a Java server, the classic test
+    /// Two threads per user in Java, as in VolanoMark: with a Java server, the VolanoMark test
     Java,
 }
 
@@ -209,11 +209,11 @@ impl Run {
             return self.study(starts);
         }
         let json = self.json;
-        let (web, title, classic) = (self.web, self.title(), self.classic);
+        let (web, title, volanomark) = (self.web, self.title(), self.volanomark);
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
         let all = crate::interrupt::interruptible_processes()?;
-        let mut display = Display { json, classic, plan: &plan, progress: None, web };
+        let mut display = Display { json, volanomark, plan: &plan, progress: None, web };
         let made = execute(&plan, &all, |event| display.update(event));
         display.end(made.is_ok());
         let outcome = match made {
@@ -255,9 +255,9 @@ impl Run {
             ("--target", self.target.is_some()),
             ("--hosts or --host-address", !self.spread.is_local()),
             ("--subprotocol", self.subprotocol.is_some()),
-            ("--ready-timeout", self.ready_timeout != usual.ready_timeout_s),
-            ("--timeout", self.timeout != usual.timeout_s),
-            ("--connect-timeout", self.connect_timeout != usual.connect_timeout_s),
+            ("--ready-timeout", self.ready_timeout != Time::of_seconds(usual.ready_timeout_s)),
+            ("--timeout", self.timeout != Time::of_seconds(usual.timeout_s)),
+            ("--connect-timeout", self.connect_timeout != Time::of_seconds(usual.connect_timeout_s)),
         ];
         if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {
             anyhow::bail!(
@@ -278,8 +278,8 @@ impl Run {
         if self.spread.servers()? > 1 {
             server.push(number("processes", self.spread.servers()?));
         }
-        match self.classic {
-            true => workload.push(("preset".to_owned(), "classic".to_owned())),
+        match self.volanomark {
+            true => workload.push(("preset".to_owned(), "volanomark".to_owned())),
             false => crowd.push(("kind".to_owned(), self.crowd.kind().name().to_owned())),
         }
         let (shards, loops) = (self.spread.shards()?, self.crowd_loops as u32);
@@ -304,7 +304,7 @@ impl Run {
             sysctls: self.sysctls.iter().map(pair).collect(),
             scheduler: self.scheduler.as_ref().map(ToString::to_string),
             instruments: self.instruments,
-            warmups: self.warmup,
+            warmups: self.warmups,
             trials: self.trials,
             starts,
         };
@@ -325,7 +325,7 @@ impl Run {
             "trial count must be 1 to 1,000, got {}",
             self.trials
         );
-        anyhow::ensure!(self.warmup <= 1000, "warm-up count must be 0 to 1,000, got {}", self.warmup);
+        anyhow::ensure!(self.warmups <= 1000, "warm-up count must be 0 to 1,000, got {}", self.warmups);
         anyhow::ensure!(
             (1..=256).contains(&self.crowd_loops),
             "crowd loops must be 1 to 256, got {}",
@@ -333,8 +333,8 @@ impl Run {
         );
         let mut request =
             PlatformRequest { name: self.platform, settings: self.knobs, ..self.platforms.request() };
-        let crowd = match self.classic {
-            true => make_classic(&mut request, &mut self.crowd_knobs)?,
+        let crowd = match self.volanomark {
+            true => make_volanomark(&mut request, &mut self.crowd_knobs)?,
             false => self.crowd.kind(),
         };
         let subject = match self.target {
@@ -346,7 +346,7 @@ impl Run {
                 request,
                 servers: self.spread.servers()?,
                 listen: self.spread.listen(),
-                ready_timeout: seconds("ready timeout", self.ready_timeout)?,
+                ready_timeout: self.ready_timeout.0,
                 subprotocol: self.subprotocol.unwrap_or_default(),
             }),
         };
@@ -360,11 +360,11 @@ impl Run {
             shards: self.spread.shards()?,
             remote: self.spread.remote()?,
             instruments: self.instruments,
-            warmups: self.warmup,
+            warmups: self.warmups,
             trials: self.trials,
             out: self.out,
-            timeout: seconds("timeout", self.timeout)?,
-            connect_timeout: seconds("connect timeout", self.connect_timeout)?,
+            timeout: self.timeout.0,
+            connect_timeout: self.connect_timeout.0,
             crowd_loops: self.crowd_loops,
             seed: self.seed,
             build: build(),
@@ -434,7 +434,7 @@ pub(crate) fn transport_setting(transport: Transport) -> Setting {
 /// Prints the progress of the runs.
 struct Display<'a> {
     json: bool,
-    classic: bool,
+    volanomark: bool,
     plan: &'a Plan,
     progress: Option<Progress>,
     web: Option<WebView>,
@@ -463,8 +463,8 @@ impl Display<'_> {
                 if !self.plan.sysctls.is_empty() {
                     print_line(format_args!("machine   {}; restored afterwards", join(&self.plan.sysctls)));
                 }
-                if self.classic {
-                    print_line("test      classic VolanoMark test");
+                if self.volanomark {
+                    print_line("test      VolanoMark test");
                 }
                 print_text(headline(platform, &describe_crowd(self.plan), workload) + "\n");
             }

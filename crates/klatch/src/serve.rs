@@ -7,6 +7,7 @@ use clap::{ArgAction, Args};
 use klatch_record::{CONTENT_SEED, Transport};
 use klatch_server::{Model, ServeOptions, TlsFiles, Workload, ready_json, serve_announced};
 
+use crate::quantity::Time;
 use crate::server_file::ReadyFile;
 use crate::use_file::UseFile;
 
@@ -44,8 +45,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "BYTES")]
     sendq: Option<usize>,
     /// Longest time for a client to register, to complete a request, and to take any of what waits for it
-    #[arg(long, default_value_t = 30, value_name = "SECONDS")]
-    registration_timeout: u32,
+    #[arg(long, default_value = "30s", value_name = "TIME")]
+    registration_timeout: Time,
     /// Limit of unregistered connections
     #[arg(long, default_value_t = 4096, value_name = "CONNECTIONS")]
     half_open_max: usize,
@@ -93,7 +94,8 @@ impl Serve {
             yields: self.yields,
             nodelay: self.nodelay,
             sendq_bytes: self.sendq.unwrap_or(if is_web { 16 << 20 } else { 1 << 20 }),
-            registration_timeout_s: self.registration_timeout,
+            // The server has a clock of seconds for it.
+            registration_timeout_s: self.registration_timeout.0.as_secs_f64().ceil() as u32,
             half_open_max: self.half_open_max,
             directories: self.directories.unwrap_or(25),
             content_seed: self.content_seed.unwrap_or(CONTENT_SEED),

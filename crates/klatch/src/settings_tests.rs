@@ -23,7 +23,9 @@ fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)>
         (Form::Whole, _) => {
             (usual.as_deref().map_or(0, |usual| usual.parse::<u32>().unwrap()) + 1).to_string()
         }
-        (Form::Number, _) => usual.map_or(1.5, |usual| usual.parse::<f64>().unwrap() + 0.5).to_string(),
+        (Form::Number | Form::Time, _) => {
+            usual.map_or(1.5, |usual| usual.parse::<f64>().unwrap() + 0.5).to_string()
+        }
         (Form::Switch, _) => (if usual.as_deref() == Some("on") { "off" } else { "on" }).to_owned(),
         (Form::Words(words), _) => words
             .iter()
@@ -138,6 +140,23 @@ fn a_workload_after_run_offers_its_own_options_and_sets_the_kind() {
 }
 
 #[test]
+fn help_shows_the_options_of_one_workload() {
+    for command in ["run", "duet", "calibrate", "crowd", "plan"] {
+        for (words, shown, hidden) in [
+            ("--help", "--rooms", "--static-only"),
+            ("--workload web --help", "--static-only", "--rooms"),
+            ("--workload=rr -h", "--depth", "--rooms"),
+        ] {
+            let line: Vec<String> =
+                format!("klatch {command} {words}").split(' ').map(str::to_owned).collect();
+            let klatch = crate::workload::with_own_help(crate::command_line(), &line);
+            let help = klatch.try_get_matches_from(&line).unwrap_err().to_string();
+            assert!(help.contains(shown) && !help.contains(hidden), "{line:?}: {help}");
+        }
+    }
+}
+
+#[test]
 fn every_setting_is_a_key_of_study_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
@@ -177,7 +196,7 @@ fn reference() -> String {
             let value = match setting.form() {
                 Form::Switch => "on, off".to_owned(),
                 Form::Words(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "),
-                Form::Whole | Form::Number | Form::Text => setting.unit.to_owned(),
+                Form::Whole | Form::Number | Form::Time | Form::Text => setting.unit.to_owned(),
             };
             let default = setting.follows.map(str::to_owned).or_else(|| setting.value_of(&kind.usual()));
             let place = match setting.scope {

@@ -14,8 +14,8 @@ use klatch_instruments::{
 };
 use klatch_record::printable_line;
 
-use crate::crowd::seconds;
 use crate::output::{print, print_error, print_line};
+use crate::quantity::Time;
 
 /// Record scheduler events and print them
 ///
@@ -31,8 +31,8 @@ enum Action {
     /// Record switches, wake-ups and migrations of all programs until Ctrl-C
     Record {
         /// Stop after this time
-        #[arg(long, value_name = "SECONDS")]
-        seconds: Option<f64>,
+        #[arg(long, value_name = "TIME")]
+        duration: Option<Time>,
         /// Limit of the file size; later events count as lost
         #[arg(long, default_value_t = TRACE_BYTES_MAX >> 20, value_name = "MB")]
         size: u64,
@@ -72,7 +72,7 @@ enum Action {
 impl Trace {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
-            Action::Record { seconds, size, file } => record(seconds, size, &file)?,
+            Action::Record { duration, size, file } => record(duration, size, &file)?,
             Action::Import { text, file } => {
                 let mut bytes = Vec::new();
                 let read = match text.as_os_str().to_str() {
@@ -132,9 +132,8 @@ fn create(to: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result
     written.map_err(|error| anyhow!("cannot write {}: {error}", to.display()))
 }
 
-fn record(duration_s: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()> {
+fn record(duration: Option<Time>, size: u64, file: &Path) -> anyhow::Result<()> {
     anyhow::ensure!((1..=65_536).contains(&size), "size must be 1 to 65,536 MB, got {size}");
-    let limit = duration_s.map(|duration_s| seconds("seconds", duration_s)).transpose()?;
     anyhow::ensure!(!file.exists(), "{} exists; name a new file", file.display());
     let (stop, stopped) = channel();
     crate::interrupt::on_interrupt(move || {
@@ -143,8 +142,8 @@ fn record(duration_s: Option<f64>, size: u64, file: &Path) -> anyhow::Result<()>
     let mut recorder = Recorder::start(&Kernel::detect(), file, size << 20)?;
     print_error(format_args!("recording to {}; Ctrl-C ends it", file.display()));
     // Ctrl-C and the end of the time both stop the recording.
-    let _ = match limit {
-        Some(limit) => stopped.recv_timeout(limit).is_ok(),
+    let _ = match duration {
+        Some(duration) => stopped.recv_timeout(duration.0).is_ok(),
         None => stopped.recv().is_ok(),
     };
     let trace = recorder.end()?;

@@ -8,11 +8,14 @@ use klatch_record::{WorkloadKind, range_in_words, similar_to};
 use klatch_study::shipped;
 
 /// Options that other programs have, and the names of theirs here.
-const SYNONYMS: [(&str, &str); 8] = [
+const SYNONYMS: [(&str, &str); 11] = [
     ("workload", "work"),
     ("knob", "knobs"),
     ("output", "out"),
-    ("duration", "for"),
+    ("for", "duration"),
+    ("seconds", "duration"),
+    ("results", "out"),
+    ("classic", "volanomark"),
     ("instruments", "instrument"),
     ("runs", "trials"),
     ("url", "target"),

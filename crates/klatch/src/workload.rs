@@ -105,7 +105,7 @@ impl<O: Offer> Args for WorkloadArgs<O> {
         let kind = Arg::new(KIND)
             .long(KIND)
             .value_name("WORKLOAD")
-            .help("What the crowd does")
+            .help("What the crowd does; with --help, its options are shown")
             .value_parser(PossibleValuesParser::new(kinds))
             .default_value(WorkloadKind::default().name())
             .help_heading(HEADING);
@@ -149,7 +149,7 @@ fn argument((name, owners): &Owners) -> Arg {
         Form::Switch => return argument.action(ArgAction::SetTrue),
         Form::Words(words) => argument.value_parser(PossibleValuesParser::new(words.iter().map(possible))),
         // The other settings decide what else it must be.
-        Form::Whole | Form::Number | Form::Text => argument.value_parser(move |text: &str| {
+        Form::Whole | Form::Number | Form::Time | Form::Text => argument.value_parser(move |text: &str| {
             use klatch_record::WorkloadError::Unused;
             match setting.set(&mut kind.usual(), text) {
                 Ok(()) | Err(Unused { .. }) => Ok(text.to_owned()),
@@ -203,14 +203,36 @@ pub(crate) fn show_only(kind: WorkloadKind, is_chosen: bool, command: Command) -
         kind.settings().iter().enumerate().find(|(_, setting)| argument.get_id() == setting.name)
     };
     command.mut_args(|argument| match setting(kind, &argument) {
-        _ if argument.get_id() == KIND => argument.default_value(kind.name()).hide(is_chosen),
+        _ if argument.get_id() == KIND && is_chosen => argument.default_value(kind.name()).hide(true),
         // Without the names of workloads, after --workload.
-        Some((place, own)) => argument.help(own_help(kind, own)).display_order(ORDER + place),
+        Some((place, own)) => argument.help(own_help(kind, own)).display_order(ORDER + place).hide(false),
         None => {
             let is_foreign = WorkloadKind::ALL.into_iter().any(|kind| setting(kind, &argument).is_some());
             let is_hidden = is_foreign || argument.is_hide_set();
             argument.hide(is_hidden)
         }
+    })
+}
+
+/// Commands that have the options of all workloads.
+const COMMANDS: [&str; 5] = ["run", "duet", "calibrate", "crowd", "plan"];
+
+/// The program, if `line` asks for help, without the options of other workloads than that of the line. Otherwise they are all there, as a
+/// line of another workload is to be answered with the reason.
+pub(crate) fn with_own_help(klatch: Command, line: &[String]) -> Command {
+    let asks = |word: &String| matches!(word.as_str(), "-h" | "--help" | "help");
+    if !line.iter().skip(1).any(asks) {
+        return klatch;
+    }
+    let after = |words: &[String]| {
+        let [option, value] = words else { return None };
+        (option == "--workload").then(|| value.clone())
+    };
+    let joined = |word: &String| word.strip_prefix("--workload=").map(str::to_owned);
+    let name = line.windows(2).find_map(after).or_else(|| line.iter().find_map(joined));
+    let kind = name.and_then(|name| name.parse().ok()).unwrap_or_default();
+    COMMANDS.iter().fold(klatch, |klatch, command| {
+        klatch.mut_subcommand(command, |command| show_only(kind, false, command))
     })
 }
 

@@ -8,7 +8,6 @@ use klatch_record::{Class, ProtocolName, Transport, WorkloadKind};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::classic_crowd::ClassicCrowd;
 use crate::configuration_file::ConfigurationFile;
 use crate::extends::{FindPart, with_parts};
 use crate::launch;
@@ -16,6 +15,7 @@ use crate::needs::Needs;
 use crate::needs_java::NeedsJava;
 use crate::secrets::has_secret;
 use crate::transports::{InTransport, TRANSPORT_KNOB};
+use crate::volanomark_crowd::VolanoMarkCrowd;
 use crate::workloads::{self, InWorkload};
 
 /// Name of the folder that a server can write, in that of its configuration.
@@ -51,8 +51,8 @@ pub struct Entry {
     pub summary: String,
     /// How it writes deliveries, if it carries chat.
     pub class: Option<Class>,
-    /// The crowd that forms the classic VolanoMark test with it, if it has two threads for each connection.
-    pub classic_crowd: Option<ClassicCrowd>,
+    /// The crowd that forms the VolanoMark test with it, if it has two threads for each connection.
+    pub volanomark_crowd: Option<VolanoMarkCrowd>,
     /// The wire protocol of its clients.
     pub protocol: ProtocolName,
     /// The workloads that it carries. Without this table: chat.

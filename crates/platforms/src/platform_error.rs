@@ -15,9 +15,9 @@ use crate::sources::SourceError;
 /// Reasons why a platform cannot be measured here.
 #[derive(Debug, Error)]
 pub enum PlatformError {
-    /// The platform is none of the classic VolanoMark test.
-    #[error("the classic test is that of {available}, not of {name}")]
-    NotClassic {
+    /// The platform is none of the VolanoMark test.
+    #[error("the VolanoMark test is that of {available}, not of {name}")]
+    NotVolanoMark {
         /// Name of the platform.
         name: String,
         /// The platforms of that test.

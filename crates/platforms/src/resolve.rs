@@ -20,7 +20,7 @@ use crate::setting::Setting;
 use crate::transports::{InTransport, selected};
 use crate::workloads::InWorkload;
 
-/// The default platforms: the classic Java server if there is a Java for it, else the native one.
+/// The default platforms: the Java server with threads if there is a Java for it, else the native one.
 pub(crate) const DEFAULTS: [&str; 2] = ["java-threads", "native-epoll"];
 
 /// The default of workload `files`.

@@ -38,6 +38,7 @@ mod similar;
 mod study;
 mod sums;
 mod timeline;
+mod times;
 mod transport;
 mod usage;
 mod verdict;
@@ -94,6 +95,7 @@ pub use study::{
 };
 pub use sums::{SumError, saturating_sum, sum};
 pub use timeline::{Interval, IntervalCounts, Timeline};
+pub use times::{TIME_FORMS, seconds_of, time_with_units};
 pub use transport::{TlsSession, Transport};
 pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};

@@ -37,14 +37,14 @@ mod tests {
 
     #[test]
     fn the_answer_comes_before_the_places_and_the_next_command() {
-        let words = ["klatch", "open", "my results"].map(str::to_owned);
+        let words = ["klatch", "browse", "my results"].map(str::to_owned);
         let ending = Ending {
             answer: "x carries 1 message/s.".to_owned(),
             places: vec![("results", "my results/x".into()), ("report", "my results/x/report.html".into())],
             next: words.to_vec(),
         };
         let expected = "\nx carries 1 message/s.\n\nresults: my results/x\nreport: my results/x/report.html\n\
-            next: klatch open 'my results'\n";
+            next: klatch browse 'my results'\n";
         assert_eq!(ending.to_string(), expected);
         assert_eq!(Ending::default().to_string(), "");
     }

@@ -48,7 +48,7 @@ pub use execute::{Event, Outcome, execute};
 pub use folder::{make_folder, next_stem, point_latest_at};
 pub use guards::{describe_noise, guard_series};
 pub use noise::{load_noise, noise_between_starts, save_noise};
-pub use plan::{CrowdKind, Plan, PlatformPlan, Subject, TargetPlan, make_classic};
+pub use plan::{CrowdKind, Plan, PlatformPlan, Subject, TargetPlan, make_volanomark};
 pub use preflight::check_plan;
 pub use reach::{Reach, in_shell};
 pub use remote::Remote;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use klatch_platforms::{
-    ClassicCrowd, PlatformError, PlatformRequest, Setting, add_classic_yield, classic_test,
+    PlatformError, PlatformRequest, Setting, VolanoMarkCrowd, add_volanomark_yield, volanomark_test,
 };
 use klatch_record::{Build, CrowdProgram, Endpoint, InstrumentName, RunOptions, Subprotocol, Workload};
 use klatch_schedulers::SchedulerSpec;
@@ -164,22 +164,22 @@ impl PlatformPlan {
     }
 }
 
-/// Makes a platform and the knobs of its crowd those of the classic VolanoMark test: names the default platform if none is named, and sets
+/// Makes a platform and the knobs of its crowd those of the VolanoMark test: names the default platform if none is named, and sets
 /// the yields at both ends where the settings do not mention them. Returns the crowd of the test.
 ///
 /// # Errors
-/// The platform does not exist, or is none of the classic test.
-pub fn make_classic(
+/// The platform does not exist, or is none of the VolanoMark test.
+pub fn make_volanomark(
     platform: &mut PlatformRequest,
     crowd_settings: &mut Vec<Setting>,
 ) -> Result<CrowdKind, PlatformError> {
-    let (name, crowd) = classic_test(platform)?;
+    let (name, crowd) = volanomark_test(platform)?;
     platform.name = Some(name);
-    add_classic_yield(&mut platform.settings);
-    add_classic_yield(crowd_settings);
+    add_volanomark_yield(&mut platform.settings);
+    add_volanomark_yield(crowd_settings);
     Ok(match crowd {
-        ClassicCrowd::Java => CrowdKind::Java,
-        ClassicCrowd::NativeThreads => CrowdKind::NativeThreads,
+        VolanoMarkCrowd::Java => CrowdKind::Java,
+        VolanoMarkCrowd::NativeThreads => CrowdKind::NativeThreads,
     })
 }
 

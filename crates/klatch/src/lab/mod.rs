@@ -23,12 +23,12 @@ use klatch_schedulers::SchedulerSpec;
 use crate::INTERRUPTED;
 use crate::next;
 use crate::output::{check_can_write, print, print_error};
-use crate::quantity::whole;
+use crate::quantity::{Time, whole};
 
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;
-/// Longest time of a boot, s.
-const LIMIT_S: u64 = 900;
+/// Longest time of a boot.
+const LIMIT: Time = Time(Duration::from_secs(900));
 /// Memory of a machine that counts two kernels, MB.
 const COUNTED_MB: u32 = 2048;
 
@@ -87,8 +87,8 @@ struct Exec {
     #[command(flatten)]
     machine: Machine,
     /// Longest time, on this machine's clock
-    #[arg(long, default_value_t = LIMIT_S, value_name = "SECONDS")]
-    limit: u64,
+    #[arg(long, default_value_t = LIMIT, value_name = "TIME")]
+    limit: Time,
     /// Count instructions and cache misses: caches by name or TOML file, or `instructions` for those only
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = counters::DEFAULT, value_name = "CACHES")]
     counters: Option<String>,
@@ -228,7 +228,7 @@ impl Exec {
                 memory: COUNTED_MB,
                 seed: 1,
             },
-            limit: LIMIT_S,
+            limit: LIMIT,
             counters: Some(counters::DEFAULT.to_owned()),
             out: None,
             program: None,
@@ -270,7 +270,7 @@ impl Exec {
             (None, _) => command,
         };
         machine.job.commands = vec![under_scheduler(&scheduler, &command)];
-        machine.limit = Duration::from_secs(self.limit);
+        machine.limit = self.limit.0;
         let answer = boot(&machine)?;
         let step = answer.steps.first().context("the machine ran no command")?;
         print(&step.stdout);

@@ -26,8 +26,8 @@ use crate::version::build;
 
 /// Lowest feature version of Java that runs `klatch.jar`.
 const JAVA_MIN: u32 = 17;
-/// Longest time for a boot unless `--limit` is given, s.
-const LIMIT_S: u64 = 900;
+/// Longest time for a boot unless `--limit` is given.
+const LIMIT: Duration = Duration::from_secs(900);
 
 impl Study {
     /// Boots the machine of the lab for every trial.
@@ -55,7 +55,7 @@ impl Study {
             image: image(java.as_ref().map(|java| java.path.as_path()))?,
             memory_mb: study.memory_mb,
             counters: study.counters.as_deref().map(Boot::counters).transpose()?,
-            limit: Duration::from_secs(self.limit.unwrap_or(LIMIT_S)),
+            limit: self.limit.map_or(LIMIT, |limit| limit.0),
             twice: self.twice,
             show: study.show.clone(),
             interrupted: interrupted()?,

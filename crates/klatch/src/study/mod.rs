@@ -21,6 +21,7 @@ use klatch_study::{Store, StudyFile, StudyHead, load, shipped};
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
+use crate::quantity::Time;
 use crate::report::SavedReport;
 use crate::web_view::WebArgs;
 
@@ -74,9 +75,9 @@ pub(crate) struct Study {
     /// Boot each trial twice and compare all output to the last digit
     #[arg(long, help_heading = EMULATED)]
     twice: bool,
-    /// Longest time for a boot, on this machine's clock [default: 900]
-    #[arg(long, value_name = "SECONDS", help_heading = EMULATED)]
-    limit: Option<u64>,
+    /// Longest time for a boot, on this machine's clock [default: 15m]
+    #[arg(long, value_name = "TIME", help_heading = EMULATED)]
+    limit: Option<Time>,
     /// Also simulate every cell with each uncertain cost at both ends of its range, and show which claims hold for all of them
     #[arg(long, help_heading = SIMULATED)]
     sensitivity: bool,

@@ -206,7 +206,7 @@ fn an_error_is_printed_with_its_cause() {
     // A file occupies the path of the report's folder.
     let report = results.join("report.html");
     let mut command = klatch();
-    command.args(["report", "--format", "html", "--output"]).arg(&report).arg(&results);
+    command.args(["report", "--format", "html", "--out"]).arg(&report).arg(&results);
     fails(&mut command, &format!("klatch: cannot write {}: Not a directory", report.display()));
     // A command that does not exist.
     fails(klatch().args(["serve", "--sendq", "1"]), "klatch: sendq must be at least 4096, got 1");

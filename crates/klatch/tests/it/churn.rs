@@ -75,8 +75,20 @@ fn shards_count_their_reconnects_together() {
 
 #[test]
 fn a_duet_pauses_when_all_are_back() {
-    let options =
-        ["--for", "4s", "--starts", "1", "--rooms", "2", "--users", "5", "--slice", "50ms", "--churn", "5"];
+    let options = [
+        "--duration",
+        "4s",
+        "--starts",
+        "1",
+        "--rooms",
+        "2",
+        "--users",
+        "5",
+        "--slice",
+        "50ms",
+        "--churn",
+        "5",
+    ];
     let out = tempfile::tempdir().unwrap();
     let mut duet = klatch();
     duet.args(["duet", "native-epoll", "native-epoll", "--json"]).args(options).arg("--out").arg(out.path());

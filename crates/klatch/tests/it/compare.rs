@@ -70,7 +70,7 @@ fn incomparable_records_are_refused() {
 fn instrument_cost_is_a_duet_within_one_run() {
     needs!(Need::Bpf);
     let out = tempfile::tempdir().unwrap();
-    let options = ["--instruments", "runqueue,wakeups", "--for", "5s", "--starts", "1", "--rooms", "1"];
+    let options = ["--instruments", "runqueue,wakeups", "--duration", "5s", "--starts", "1", "--rooms", "1"];
     let schedule = ["--slice", "50ms", "--warmup", "100ms", "--json"];
     let finished =
         Finished::run(klatch().args(["calibrate", "--out"]).arg(out.path()).args(options).args(schedule));
@@ -87,7 +87,7 @@ fn instrument_cost_is_a_duet_within_one_run() {
 #[test]
 fn a_calibration_is_a_duet_of_a_platform_with_itself() {
     let out = tempfile::tempdir().unwrap();
-    let schedule = ["--for", "9s", "--starts", "3", "--slice", "20ms", "--warmup", "100ms", "--json"];
+    let schedule = ["--duration", "9s", "--starts", "3", "--slice", "20ms", "--warmup", "100ms", "--json"];
     let in_state = |command: &mut std::process::Command| {
         Finished::run(command.env("XDG_STATE_HOME", out.path().join("state")))
     };
@@ -99,7 +99,7 @@ fn a_calibration_is_a_duet_of_a_platform_with_itself() {
         serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));
     assert_eq!((finished.status, json["starts"].as_array().map(Vec::len)), (Some(0), Some(3)), "{json}");
     let once =
-        ["run", "--platform", "native-epoll", "--warmup", "0", "--trials", "1", "--json", "--rooms", "1"];
+        ["run", "--platform", "native-epoll", "--warmups", "0", "--trials", "1", "--json", "--rooms", "1"];
     let record = in_state(klatch().args(once).args(["--count", "10", "--out"]).arg(out.path())).record();
     let noise = record.environment.noise.unwrap();
     assert_eq!((noise.platform.as_str(), noise.starts), (json["a"]["platform"].as_str().unwrap(), 6));

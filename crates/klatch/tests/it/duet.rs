@@ -28,9 +28,13 @@ fn pairs(duet: &Duet) -> usize {
 #[test]
 fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
     let out = tempfile::tempdir().unwrap();
-    let finished = Finished::run(
-        duet("native-epoll", "native-epoll", out.path()).args(["--for", "10s", "--starts", "3", "--json"]),
-    );
+    let finished = Finished::run(duet("native-epoll", "native-epoll", out.path()).args([
+        "--duration",
+        "10s",
+        "--starts",
+        "3",
+        "--json",
+    ]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let duet = result(&finished);
     assert_eq!((duet.end.clone(), duet.starts.len()), (DuetEnd::Complete, 3));
@@ -51,7 +55,7 @@ fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
     assert_eq!(record.score.received, record.score.sent * 4);
     for format in ["html", "md", "csv", "json"] {
         let report =
-            Finished::run(klatch().arg("report").arg(&folder).args(["--output", "-", "--format", format]));
+            Finished::run(klatch().arg("report").arg(&folder).args(["--out", "-", "--format", format]));
         assert_eq!(report.status, Some(0), "{report:?}");
         assert!(report.out.contains("native-epoll: change against base") || format == "csv", "{format}");
     }
@@ -64,14 +68,15 @@ fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
 fn crowds_and_pacings_run_in_slices() {
     for options in [
         &["--crowd", "native-threads"] as &[&str],
-        &["--crowd", "java", "--warmup", "1s", "--slice", "50ms", "--for", "10s"],
+        &["--crowd", "java", "--warmup", "1s", "--slice", "50ms", "--duration", "10s"],
         &["--crowd", "native", "--crowd-b", "native-threads", "--pacing", "rounds"],
         &["--pacing", "rate", "--rate", "500"],
         &["--together"],
     ] {
         let out = tempfile::tempdir().unwrap();
         let mut command = duet("native-epoll", "native-threads", out.path());
-        let finished = Finished::run(command.args(["--for", "4s", "--starts", "1", "--json"]).args(options));
+        let finished =
+            Finished::run(command.args(["--duration", "4s", "--starts", "1", "--json"]).args(options));
         assert_eq!(finished.status, Some(0), "{options:?}: {finished:?}");
         let duet = result(&finished);
         assert!(pairs(&duet) >= 10, "{options:?}: {} pairs", pairs(&duet));
@@ -92,7 +97,7 @@ fn a_lost_message_ends_the_duet_with_the_name_of_the_side() {
     let a = format!("irc://{}", servers[0].address);
     let b = format!("irc://{}", in_front_of(servers[1].address, Mischief::Lose { delivery: 200 }));
     let mut command = duet(&a, &b, out.path());
-    let finished = Finished::run(command.args(["--for", "20s", "--starts", "1", "--timeout", "1"]));
+    let finished = Finished::run(command.args(["--duration", "20s", "--starts", "1", "--timeout", "1"]));
     assert_eq!(finished.status, Some(2), "{finished:?}");
     assert!(
         finished.err.contains(&format!("klatch: {}: ", &b["irc://".len()..]))
@@ -108,7 +113,8 @@ fn a_lost_message_ends_the_duet_with_the_name_of_the_side() {
 fn a_server_that_dies_ends_the_duet_and_nothing_is_left() {
     let out = tempfile::tempdir().unwrap();
     let mut command = duet("native-epoll", "native-threads", out.path());
-    let mut child = command.args(["--for", "60s", "--starts", "1"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.args(["--duration", "60s", "--starts", "1"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     errors.read_line(&mut String::new()).unwrap();
     let children = children_of(child.id());
@@ -127,7 +133,8 @@ fn a_server_that_dies_ends_the_duet_and_nothing_is_left() {
 fn an_interrupted_duet_keeps_what_it_has() {
     let out = tempfile::tempdir().unwrap();
     let mut command = duet("native-epoll", "native-epoll", out.path());
-    let mut child = command.args(["--for", "60s", "--starts", "1"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.args(["--duration", "60s", "--starts", "1"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut errors = BufReader::new(child.stderr.take().unwrap());
     errors.read_line(&mut String::new()).unwrap();
     let children = children_of(child.id());
@@ -148,9 +155,16 @@ fn an_interrupted_duet_keeps_what_it_has() {
 fn a_hopeless_width_ends_early_and_says_so() {
     let out = tempfile::tempdir().unwrap();
     let mut command = duet("native-epoll", "native-epoll", out.path());
-    let finished = Finished::run(
-        command.args(["--within", "0.001%", "--for", "60s", "--starts", "40", "--name-b", "new"]),
-    );
+    let finished = Finished::run(command.args([
+        "--within",
+        "0.001%",
+        "--duration",
+        "60s",
+        "--starts",
+        "40",
+        "--name-b",
+        "new",
+    ]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     for text in
         ["at this noise ±0.001 % takes about ", "klatch: hopeless: at this noise ±0.001 % takes about "]
@@ -174,7 +188,7 @@ fn impossible_duets_are_refused() {
     let out = tempfile::tempdir().unwrap();
     for (b, options, message) in [
         ("native-epoll", &["--pacing", "flood"] as &[&str], "moments without messages in flight"),
-        ("native-epoll", &["--for", "1s"], "raise --for, or lower --starts or --warmup"),
+        ("native-epoll", &["--duration", "1s"], "raise --duration, or lower --starts or --warmup"),
         ("native-epoll", &["--together", "--crowd-knob", "cpus=0"], "leave the knob out"),
         ("native-epoll", &["--slice", "1ms"], "slice must be 10 ms to 10 s"),
         (

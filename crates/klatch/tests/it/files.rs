@@ -145,7 +145,18 @@ fn a_duet_compares_two_ways_to_read() {
     for other in sample(["native-mmap", "java-files"], 2) {
         let mut command = klatch();
         command.args(["duet", "native-pread", other, "--workload", "files"]);
-        command.args(["--files", "1", "--file-mib", "4", "--for", "7s", "--starts", "2", "--warmup", "1s"]);
+        command.args([
+            "--files",
+            "1",
+            "--file-mib",
+            "4",
+            "--duration",
+            "7s",
+            "--starts",
+            "2",
+            "--warmup",
+            "1s",
+        ]);
         command.args(["--json", "--out"]).arg(out.path());
         let finished = Finished::run(&mut command);
         assert_eq!(finished.status, Some(0), "{other}: {}", finished.err);

@@ -57,7 +57,7 @@ fn way(arguments: &[String]) -> Way {
             if is_quick && second != "web" { Way::Quick(arguments) } else { Way::Long(arguments) }
         }
         "duet" | "calibrate" => {
-            for (option, value) in [("--for", "4s"), ("--starts", "1"), ("--warmup", "1")] {
+            for (option, value) in [("--duration", "4s"), ("--starts", "1"), ("--warmup", "1")] {
                 set(&mut arguments, option, value);
             }
             Way::Long(arguments)
@@ -89,7 +89,7 @@ fn shorten_run(arguments: &mut Vec<String>) {
     // Several platforms or starts are a study, which has at least two trials.
     let is_study = arguments.iter().any(|word| word == "--starts" || word.contains(','));
     let trials = if is_study { "2" } else { "1" };
-    for (option, value) in [("--warmup", "0"), ("--trials", trials)].iter().chain(short) {
+    for (option, value) in [("--warmups", "0"), ("--trials", trials)].iter().chain(short) {
         set(arguments, option, value);
     }
 }

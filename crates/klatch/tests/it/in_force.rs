@@ -241,7 +241,7 @@ fn variables_that_change_a_runtime_are_in_records_of_runs_and_duets() {
     };
     check(&record(run(out.path(), &["--platform", "native-epoll"]).envs(set)));
     let mut duet = klatch();
-    duet.args(["duet", "native-epoll", "native-threads", "--rooms", "2", "--users", "3", "--for", "3s"]);
+    duet.args(["duet", "native-epoll", "native-threads", "--rooms", "2", "--users", "3", "--duration", "3s"]);
     duet.args(["--starts", "1", "--warmup", "100ms", "--slice", "20ms", "--out"]).arg(out.path()).envs(set);
     let finished = Finished::run(&mut duet);
     assert_eq!(finished.status, Some(0), "{finished:?}");
@@ -262,7 +262,7 @@ fn the_record_has_how_klatch_itself_is_run() {
         "run",
         "--platform",
         "native-epoll",
-        "--warmup",
+        "--warmups",
         "0",
     ]);
     command.args(["--trials", "1", "--json", "--out"]).arg(out.path()).args(SMALL);

@@ -76,7 +76,7 @@ fn without_root_some_instruments_work_and_the_others_give_a_remedy() {
     let finished = Finished::run(nobody().arg("instruments"));
     assert!(finished.out.contains("need root") && finished.out.contains("sudo klatch"), "{finished:?}");
     let mut run = nobody();
-    run.args(["run", "--platform", "native-epoll", "--warmup", "0", "--trials", "1", "--json", "--out"]);
+    run.args(["run", "--platform", "native-epoll", "--warmups", "0", "--trials", "1", "--json", "--out"]);
     let record =
         Finished::run(run.arg(place.path().join("out")).args(SMALL).args(["--instrument", &all()])).record();
     assert_eq!(record.verdict.status, Status::Valid);
@@ -167,7 +167,7 @@ fn in_a_pid_namespace_what_recognizes_processes_is_refused() {
     assert!(runqueue.data.is_some(), "{runqueue:?}");
     let trace = out.path().join("one.trace");
     let mut record = klatch();
-    record.args(["trace", "record", "--seconds", "1"]).arg(&trace);
+    record.args(["trace", "record", "--duration", "1s"]).arg(&trace);
     let refused = Finished::run(&mut unshared(&["--pid", "--fork", "--mount-proc"], "", &record));
     assert!(refused.status == Some(2) && refused.err.contains("PID namespace"), "{refused:?}");
 }

@@ -79,11 +79,11 @@ fn the_java_crowd_has_knobs_of_its_own_and_of_its_java() {
 }
 
 #[test]
-fn the_classic_test_has_two_threads_for_each_connection_and_yields_at_both_ends() {
+fn the_volanomark_test_has_two_threads_for_each_connection_and_yields_at_both_ends() {
     let out = tempfile::tempdir().unwrap();
     let yields = [("yield".to_owned(), "on".to_owned())].into();
     for (platform, crowd) in [(None, "java"), (Some("native-threads"), "native-threads")] {
-        let mut run = run_once(out.path(), &["--classic"]);
+        let mut run = run_once(out.path(), &["--volanomark"]);
         run.args(SMALL).args(platform.iter().flat_map(|name| ["--platform", name]));
         let record = Finished::run(&mut run).record();
         assert_eq!(record.verdict.status, Status::Valid, "{:?}", record.verdict);
@@ -93,16 +93,26 @@ fn the_classic_test_has_two_threads_for_each_connection_and_yields_at_both_ends(
     }
     // What the command line says is kept.
     let mut run =
-        run_once(out.path(), &["--classic", "--platform", "native-threads", "--crowd-knob", "yield=off"]);
+        run_once(out.path(), &["--volanomark", "--platform", "native-threads", "--crowd-knob", "yield=off"]);
     let record = Finished::run(run.args(SMALL)).record();
     assert!(!record.crowd.command.contains(&"--yield".to_owned()), "{:?}", record.crowd);
     let mut run = klatch();
-    run.args(["run", "--classic", "--platform", "native-threads", "--warmup", "0", "--trials", "1", "--out"]);
+    run.args([
+        "run",
+        "--volanomark",
+        "--platform",
+        "native-threads",
+        "--warmups",
+        "0",
+        "--trials",
+        "1",
+        "--out",
+    ]);
     let finished = Finished::run(run.arg(out.path()).args(SMALL));
-    assert!(finished.out.starts_with("test      classic VolanoMark test\n"), "{finished:?}");
+    assert!(finished.out.starts_with("test      VolanoMark test\n"), "{finished:?}");
     refused(
-        run_once(out.path(), &["--classic", "--platform", "redis"]).args(SMALL),
-        "klatch: the classic test is that of java-threads or native-threads, not of redis",
+        run_once(out.path(), &["--volanomark", "--platform", "redis"]).args(SMALL),
+        "klatch: the VolanoMark test is that of java-threads or native-threads, not of redis",
     );
 }
 

@@ -72,7 +72,18 @@ fn servers_and_crowds_run_as_the_invoking_user_with_knobs_that_need_root() {
     needs!(Need::Root);
     let (mut command, folder) = as_by_sudo();
     command.args(["run", "--platform", "native-epoll", "--rooms", "1", "--users", "2", "--count", "1000"]);
-    command.args(["--pause", "1", "--warmup", "0", "--trials", "1", "--knob", "nice=-5", "--out", "results"]);
+    command.args([
+        "--pause",
+        "1",
+        "--warmups",
+        "0",
+        "--trials",
+        "1",
+        "--knob",
+        "nice=-5",
+        "--out",
+        "results",
+    ]);
     let mut klatch = Stopped(command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
     let mut finished = String::new();
     for line in BufReader::new(klatch.0.stderr.take().unwrap()).lines() {
@@ -94,7 +105,7 @@ fn results_and_caches_belong_to_the_invoking_user() {
     needs!(Need::Root);
     let (mut command, folder) = as_by_sudo();
     command.args(["run", "--platform", "native-epoll", "--rooms", "1", "--users", "3", "--count", "20"]);
-    command.args(["--warmup", "0", "--trials", "1", "--knob", "nice=-5", "--json", "--out", "results"]);
+    command.args(["--warmups", "0", "--trials", "1", "--knob", "nice=-5", "--json", "--out", "results"]);
     let done = command.output().unwrap();
     let finished = String::from_utf8_lossy(&done.stderr);
     let record: Record =
@@ -121,7 +132,7 @@ fn note_ids(folder: &Path, name: &str, status: u8) {
 #[test]
 fn programs_beside_server_and_crowd_run_as_the_invoking_user() {
     needs!(Need::Root);
-    let chat = ["run", "--rooms", "1", "--users", "2", "--count", "1", "--trials", "1", "--warmup", "0"];
+    let chat = ["run", "--rooms", "1", "--users", "2", "--count", "1", "--trials", "1", "--warmups", "0"];
     let commands: [(&str, u8, Vec<&str>); 4] = [
         ("scontrol", 1, [&chat[..], &["--hosts", "@slurm", "--target", "irc://127.0.0.1:9"]].concat()),
         ("lscpu", 1, vec!["simulate", "run", "--machine", "host"]),
@@ -163,7 +174,7 @@ fn sysctls_are_set_as_root() {
     let mut command = Command::new("unshare");
     command.args(["--net", "--mount", "sh", "-c", r#"
         mount -t tmpfs -o mode=755 none /run; ip link set lo up
-        "$0" run --platform native-epoll --rooms 1 --users 3 --count 5 --warmup 0 --trials 1 --json --out results \
+        "$0" run --platform native-epoll --rooms 1 --users 3 --count 5 --warmups 0 --trials 1 --json --out results \
             --allow-sysctl --sysctl net.ipv4.ip_default_ttl=77"#]);
     command.arg(klatch.get_program()).current_dir(klatch.get_current_dir().unwrap());
     klatch.get_envs().for_each(|(name, value)| {

@@ -20,7 +20,7 @@ fn run(wrapper: &[&str], platform: &str, rooms: &str) -> Finished {
         "1",
         "--trials",
         "1",
-        "--warmup",
+        "--warmups",
         "0",
     ]);
     Finished::run(command.arg("--json").arg("--out").arg(out.path()))

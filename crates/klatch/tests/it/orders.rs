@@ -80,7 +80,7 @@ fn shards_on_postgresql_share_the_suppliers_and_merge() {
 fn later_runs_of_a_start_continue_from_the_accounts_of_earlier_ones() {
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
-    command.args(["run", "--json", "--warmup", "1", "--trials", "1", "--out"]).arg(out.path());
+    command.args(["run", "--json", "--warmups", "1", "--trials", "1", "--out"]).arg(out.path());
     let finished = Finished::run(command.args(SMALL).args(["--duration", "2"]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let records: Vec<Record> = finished.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

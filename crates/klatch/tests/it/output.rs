@@ -9,7 +9,7 @@ const SMALL: [&str; 14] = [
     "run",
     "--platform",
     "native-epoll",
-    "--warmup",
+    "--warmups",
     "0",
     "--trials",
     "1",
@@ -43,7 +43,7 @@ fn commands_survive_a_closed_standard_output() {
         assert!(side.join("latest/trial-1.json").is_file(), "the record is the result: {finished:?}");
     }
     let paths = [a.to_str().unwrap(), b.to_str().unwrap()];
-    let schedule = ["--for", "3s", "--starts", "1", "--slice", "20ms", "--warmup", "20ms"];
+    let schedule = ["--duration", "3s", "--starts", "1", "--slice", "20ms", "--warmup", "20ms"];
     let calibrate = [&["--rooms", "1", "--users", "2", "--out", paths[0]] as &[&str], &schedule].concat();
     let plan = ["plan", "--target", "irc://127.0.0.1:1", "--shards", "2"];
     let conformance = ["conformance", "native-epoll"];
@@ -97,7 +97,7 @@ fn no_command_replaces_a_device_or_a_link() {
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for (special, kind) in [(&link, "a symbolic link"), (&pipe, "no regular file")] {
         let mut command = klatch();
-        let refused = Finished::run(command.arg("report").arg(&results).arg("-o").arg(special));
+        let refused = Finished::run(command.arg("report").arg(&results).arg("--out").arg(special));
         assert_eq!(refused.status, Some(2), "{refused:?}");
         assert!(refused.err.contains(&format!("it exists and is {kind}")), "{refused:?}");
         assert!(!special.symlink_metadata().unwrap().is_file(), "it is still there");

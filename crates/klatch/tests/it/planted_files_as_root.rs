@@ -95,7 +95,7 @@ fn caches_and_temporary_folders_of_other_users_are_never_read() {
 #[test]
 fn a_cache_of_another_user_is_refused_and_root_has_one_of_its_own() {
     needs!(Need::NetworkNamespaces);
-    let run = "run --platform java-threads --rooms 1 --users 2 --count 1 --trials 1 --warmup 0 --out $OUT";
+    let run = "run --platform java-threads --rooms 1 --users 2 --count 1 --trials 1 --warmups 0 --out $OUT";
     let finished = prints(&format!(
         "ip link set lo up; mkdir $OUT/klatch; chown 65534 $OUT/klatch
          XDG_CACHE_HOME=$OUT $KLATCH {run} 2>&1 || true

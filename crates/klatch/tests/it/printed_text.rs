@@ -50,7 +50,7 @@ fn replies_of_a_server() {
             &target,
             "--crowd",
             crowd,
-            "--warmup",
+            "--warmups",
             "0",
             "--trials",
             "1",
@@ -111,7 +111,7 @@ fn records_as_a_report() {
     for format in ["md", "csv", "json"] {
         shows(klatch().arg("report").arg(&file).args(["--format", format]));
         let out = folder.path().join(format);
-        Finished::run(klatch().arg("report").arg(&file).args(["--format", format, "-o"]).arg(&out));
+        Finished::run(klatch().arg("report").arg(&file).args(["--format", format, "--out"]).arg(&out));
         let text = std::fs::read_to_string(&out).unwrap();
         assert!(is_harmless(&text) && text.contains(SHOWN_WHOLE), "{format}: {text}");
         if format == "json" {
@@ -120,9 +120,9 @@ fn records_as_a_report() {
         }
     }
     // The page has scripts with hashes, and shows text by elements.
-    let page = Finished::run(klatch().arg("report").arg(&file).args(["--format", "html", "-o", "-"]));
+    let page = Finished::run(klatch().arg("report").arg(&file).args(["--format", "html", "--out", "-"]));
     let saved = folder.path().join("page.html");
-    Finished::run(klatch().arg("report").arg(&file).args(["--format", "html", "-o"]).arg(&saved));
+    Finished::run(klatch().arg("report").arg(&file).args(["--format", "html", "--out"]).arg(&saved));
     assert_eq!(page.out, std::fs::read_to_string(&saved).unwrap());
 }
 

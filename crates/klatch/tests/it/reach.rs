@@ -18,7 +18,7 @@ fn program(folder: &Path, name: &str, script: &str) {
 fn run(server: &NativeServer, programs: &Path, arguments: &[&str]) -> Command {
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
     let mut command = klatch();
-    command.env("PATH", path).args(["run", "--warmup", "1", "--trials", "1", "--json", "--out"]);
+    command.env("PATH", path).args(["run", "--warmups", "1", "--trials", "1", "--json", "--out"]);
     command.arg(programs.join("results")).args(["--target", &format!("irc://{}", server.address)]);
     command.args(["--rooms", "4", "--users", "4", "--count", "25", "--host-program"]);
     command.arg(env!("CARGO_BIN_EXE_klatch")).args(arguments);

@@ -25,7 +25,7 @@ fn two_runs(out: &Path) -> Vec<PathBuf> {
 
 fn report(arguments: &[&Path], format: &str) -> String {
     let finished =
-        Finished::run(klatch().arg("report").args(arguments).args(["--format", format, "-o", "-"]));
+        Finished::run(klatch().arg("report").args(arguments).args(["--format", format, "--out", "-"]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     finished.out
 }
@@ -83,7 +83,7 @@ fn a_study_ends_with_its_report() {
     );
 }
 
-/// A `klatch open`, killed when dropped, so that a failed assertion leaves none behind.
+/// A `klatch browse`, killed when dropped, so that a failed assertion leaves none behind.
 struct Open(Child);
 
 impl Drop for Open {
@@ -110,7 +110,7 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
     let folders = two_runs(out.path());
     let names: Vec<&str> =
         folders.iter().map(|folder| folder.file_name().unwrap().to_str().unwrap()).collect();
-    let mut open = Open(klatch().arg("open").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut open = Open(klatch().arg("browse").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let port: u16 = line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
@@ -139,7 +139,7 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
 #[test]
 fn a_client_of_open_that_does_not_read_or_sends_without_end_delays_nobody() {
     let out = tempfile::tempdir().unwrap();
-    let mut open = Open(klatch().arg("open").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
+    let mut open = Open(klatch().arg("browse").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let port: u16 = line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();

@@ -79,7 +79,7 @@ fn two_servers_are_compared_in_slices() {
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
     command.args(["duet", "native-epoll", "native-uring", "--workload", "rr", "--connections", "4"]);
-    command.args(["--for", "9s", "--warmup", "0.2s", "--json", "--out"]).arg(out.path());
+    command.args(["--duration", "9s", "--warmup", "0.2s", "--json", "--out"]).arg(out.path());
     let finished = Finished::run(&mut command);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let duet: klatch_record::Duet = serde_json::from_str(&finished.out).unwrap();

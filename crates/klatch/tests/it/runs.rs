@@ -61,7 +61,7 @@ fn every_pacing_is_valid_with_two_native_threads_a_user_on_both_sides() {
 }
 
 #[test]
-fn the_classic_test_of_a_java_platform_is_valid() {
+fn the_volanomark_test_of_a_java_platform_is_valid() {
     for pacing in ["turns", "rounds", "flood"] {
         let record = valid("java-threads", &["--crowd", "java", "--pacing", pacing]);
         assert!(record.platform.runtime.is_some() && record.crowd.runtime.is_some());
@@ -89,7 +89,7 @@ fn warm_ups_do_not_count_and_every_run_has_its_record() {
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
     command
-        .args(["run", "--platform", "native-epoll", "--warmup", "1", "--trials", "2", "--out"])
+        .args(["run", "--platform", "native-epoll", "--warmups", "1", "--trials", "2", "--out"])
         .arg(out.path());
     let finished = Finished::run(command.args(SMALL));
     assert_eq!(finished.status, Some(0), "{finished:?}");
@@ -98,7 +98,7 @@ fn warm_ups_do_not_count_and_every_run_has_its_record() {
     }
     // The end is the sentence of the report, the folder, and a command.
     let report = Finished::run(
-        klatch().arg("report").arg(out.path().join("latest")).args(["--format", "json", "--output", "-"]),
+        klatch().arg("report").arg(out.path().join("latest")).args(["--format", "json", "--out", "-"]),
     );
     let report: serde_json::Value = serde_json::from_str(&report.out).unwrap();
     let lines: Vec<&str> = finished.out.lines().collect();
@@ -121,7 +121,7 @@ fn several_platforms_or_starts_are_a_study() {
     command.args(["run", "--platform", "native-epoll,native-threads", "--starts", "2", "--trials", "2"]);
     let finished = Finished::run(
         command
-            .args(["--warmup", "0", "--rooms", "2", "--users", "4", "--count", "50", "--out"])
+            .args(["--warmups", "0", "--rooms", "2", "--users", "4", "--count", "50", "--out"])
             .arg(out.path()),
     );
     assert_eq!(finished.status, Some(0), "{finished:?}");

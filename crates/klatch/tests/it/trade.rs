@@ -96,7 +96,7 @@ fn postgresql_has_a_process_and_a_usage_of_its_own() {
 fn later_runs_of_a_start_continue_from_the_accounts_of_earlier_ones() {
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
-    command.args(["run", "--json", "--warmup", "1", "--trials", "1", "--out"]).arg(out.path());
+    command.args(["run", "--json", "--warmups", "1", "--trials", "1", "--out"]).arg(out.path());
     let finished = Finished::run(command.args(SMALL).args(["--duration", "0.7"]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let records: Vec<Record> = finished.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -216,7 +216,7 @@ fn an_interrupt_leaves_no_database_behind() {
 fn an_interrupt_keeps_finished_runs_as_not_audited() {
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
-    command.args(["run", "--warmup", "0", "--trials", "2", "--out"]).arg(out.path());
+    command.args(["run", "--warmups", "0", "--trials", "2", "--out"]).arg(out.path());
     command.args(SMALL).args(["--duration", "3"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = command.spawn().unwrap();
     until_line(&mut run, "trial 2: all joined");
@@ -253,7 +253,13 @@ fn a_disk_that_fills_under_the_database_makes_an_invalid_run_and_leaves_nothing(
     let (disk, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut command = Command::new("unshare");
     command.args(["--mount", "bash", "-c", FILL, "bash"]).arg(disk.path());
-    command.arg(env!("CARGO_BIN_EXE_klatch")).arg(out.path()).args(["run", "--warmup", "0", "--trials", "1"]);
+    command.arg(env!("CARGO_BIN_EXE_klatch")).arg(out.path()).args([
+        "run",
+        "--warmups",
+        "0",
+        "--trials",
+        "1",
+    ]);
     command.args(SMALL).args(["--database", "postgresql", "--duration", "6", "--json"]);
     let finished = Finished::run(&mut command);
     assert_eq!((finished.status, finished.out.trim()), (Some(1), "filler"), "{finished:?}");

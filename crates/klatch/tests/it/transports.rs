@@ -209,7 +209,19 @@ fn the_kernel_of_the_lab_makes_the_records() {
     needs!(Need::TestAll, Need::Qemu);
     two_at_a_time(&[("native-epoll", "tls"), ("native-epoll-coalesce", "wss")], |(platform, transport)| {
         let mut lab = klatch();
-        lab.args(["lab", "exec", "--module", "tls", "--", "run", "--json", "--warmup", "0", "--trials", "1"]);
+        lab.args([
+            "lab",
+            "exec",
+            "--module",
+            "tls",
+            "--",
+            "run",
+            "--json",
+            "--warmups",
+            "0",
+            "--trials",
+            "1",
+        ]);
         lab.args(["--platform", platform, "--transport", transport, "--rooms", "1", "--users", "5"]);
         lab.args(["--count", "5", "--knob", "ktls=on", "--crowd-knob", "ktls=on"]);
         assert_in_kernel(&Finished::run(&mut lab).record(), 5);

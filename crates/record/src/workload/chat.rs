@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::values::{Form, NonZero, Value};
+use super::values::{Form, NonZero, Seconds, Value};
 use super::{SECONDS_MAX, WorkloadError};
 use crate::record::is_zero;
 
@@ -47,9 +47,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     .in_range(Range::AboveZero(1e6, "messages/s")),
     Setting::new(
         "pause",
-        "SECONDS",
+        "TIME",
         "pause after each message of a user; not with pacing rate, whose schedule is fixed in advance",
-        field!(Chat, pause_s),
+        field!(Chat, chat => Seconds(&mut chat.pause_s)),
     )
     .in_range(Range::FromZero(SECONDS_MAX, "seconds")),
     Setting::new(
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
     use crate::Workload;
 
-    const CLASSIC: ChatWorkload = ChatWorkload {
+    const USUAL: ChatWorkload = ChatWorkload {
         rooms: 10,
         users: 20,
         count: 100,
@@ -271,39 +271,39 @@ mod tests {
     };
 
     #[test]
-    fn the_classic_workload_is_400_000_messages() {
-        assert_eq!(Workload::Chat(CLASSIC.clone()).check(), Ok(()));
-        assert_eq!(CLASSIC.sent_expected() + CLASSIC.received_expected(), 400_000);
+    fn the_usual_workload_is_400_000_messages() {
+        assert_eq!(Workload::Chat(USUAL.clone()).check(), Ok(()));
+        assert_eq!(USUAL.sent_expected() + USUAL.received_expected(), 400_000);
     }
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
         let error = |workload: ChatWorkload| Workload::Chat(workload).check().unwrap_err().to_string();
-        assert_eq!(error(ChatWorkload { rooms: 0, ..CLASSIC }), "rooms must be 1 to 65,535, got 0");
-        assert_eq!(error(ChatWorkload { users: 1, ..CLASSIC }), "users must be 2 to 10,000, got 1");
-        assert_eq!(error(ChatWorkload { count: 0, ..CLASSIC }), "count must be 1 to 4,294,967,295, got 0");
-        assert_eq!(error(ChatWorkload { size_bytes: 35, ..CLASSIC }), "size must be 36 to 400, got 35");
-        assert_eq!(error(ChatWorkload { start: 65_527, ..CLASSIC }), "start must be 1 to 65,526, got 65527");
+        assert_eq!(error(ChatWorkload { rooms: 0, ..USUAL }), "rooms must be 1 to 65,535, got 0");
+        assert_eq!(error(ChatWorkload { users: 1, ..USUAL }), "users must be 2 to 10,000, got 1");
+        assert_eq!(error(ChatWorkload { count: 0, ..USUAL }), "count must be 1 to 4,294,967,295, got 0");
+        assert_eq!(error(ChatWorkload { size_bytes: 35, ..USUAL }), "size must be 36 to 400, got 35");
+        assert_eq!(error(ChatWorkload { start: 65_527, ..USUAL }), "start must be 1 to 65,526, got 65527");
         let pacing = Pacing::Rounds { window: 0 };
-        assert_eq!(error(ChatWorkload { pacing, ..CLASSIC }), "window must be 1 to 4,294,967,295, got 0");
+        assert_eq!(error(ChatWorkload { pacing, ..USUAL }), "window must be 1 to 4,294,967,295, got 0");
         let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
-        assert!(error(ChatWorkload { pacing, ..CLASSIC }).starts_with("rate must be above 0"));
+        assert!(error(ChatWorkload { pacing, ..USUAL }).starts_with("rate must be above 0"));
         let pacing = Pacing::Rate { per_user_per_s: 1.0 };
-        assert_eq!(Workload::Chat(ChatWorkload { pacing, ..CLASSIC }).check(), Ok(()));
+        assert_eq!(Workload::Chat(ChatWorkload { pacing, ..USUAL }).check(), Ok(()));
         assert_eq!(
-            error(ChatWorkload { pacing, pause_s: 0.5, ..CLASSIC }),
+            error(ChatWorkload { pacing, pause_s: 0.5, ..USUAL }),
             "pause must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5"
         );
         assert_eq!(
-            error(ChatWorkload { pacing, churn_per_user_per_s: 0.5, ..CLASSIC }),
+            error(ChatWorkload { pacing, churn_per_user_per_s: 0.5, ..USUAL }),
             "churn must be 0 under pacing rate, whose schedule is fixed in advance, got 0.5"
         );
         assert_eq!(
-            error(ChatWorkload { churn_per_user_per_s: f64::NAN, ..CLASSIC }),
+            error(ChatWorkload { churn_per_user_per_s: f64::NAN, ..USUAL }),
             "churn must be 0 to 1,000 reconnects/s, got NaN"
         );
         assert_eq!(
-            error(ChatWorkload { pause_s: -1.0, ..CLASSIC }),
+            error(ChatWorkload { pause_s: -1.0, ..USUAL }),
             "pause must be 0 to 86,400 seconds, got -1"
         );
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::values::{Bytes, Inverse, Word};
+use super::values::{Bytes, Inverse, Seconds, Word};
 use super::{SECONDS_MAX, WorkloadError};
 
 /// The unit of checked contents, bytes. Blocks are whole pages.
@@ -44,9 +44,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "do not compare blocks with what their files must contain",
         field!(Files, files => Inverse(&mut files.verified)),
     ),
-    Setting::new("duration", "SECONDS", "time for which blocks are read", field!(Files, duration_s))
-        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
-        .scoped(Scope::End),
+    Setting::new(
+        "duration",
+        "TIME",
+        "time for which blocks are read",
+        field!(Files, files => Seconds(&mut files.duration_s)),
+    )
+    .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+    .scoped(Scope::End),
     Setting::new(
         "start",
         "N",

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
 use super::trade::{DATABASE, DURABLE};
+use super::values::Seconds;
 use super::{SECONDS_MAX, WorkloadError};
 
 /// Connections of a district: five dealers, a factory and a supplier.
@@ -40,14 +41,19 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new("durable", "", DURABLE, field!(Orders, durable)),
     Setting::new(
         "ramp",
-        "SECONDS",
+        "TIME",
         "time before the steady state, in which operations do not count",
-        field!(Orders, ramp_s),
+        field!(Orders, orders => Seconds(&mut orders.ramp_s)),
     )
     .in_range(Range::FromZero(SECONDS_MAX, "seconds")),
-    Setting::new("duration", "SECONDS", "time of the steady state", field!(Orders, duration_s))
-        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
-        .scoped(Scope::End),
+    Setting::new(
+        "duration",
+        "TIME",
+        "time of the steady state",
+        field!(Orders, orders => Seconds(&mut orders.duration_s)),
+    )
+    .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+    .scoped(Scope::End),
     Setting::new(
         "start",
         "N",

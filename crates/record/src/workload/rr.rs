@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
+use super::values::Seconds;
 use super::{SECONDS_MAX, WorkloadError};
 
 /// Most bytes that a connection may have in flight. A server holds about as many before it closes a slow reader.
@@ -26,9 +27,14 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .in_range(Range::AboveZero(1e6, "requests/s"))
     .following("none: a request follows a reply"),
-    Setting::new("duration", "SECONDS", "time for which requests are sent", field!(Rr, duration_s))
-        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
-        .scoped(Scope::End),
+    Setting::new(
+        "duration",
+        "TIME",
+        "time for which requests are sent",
+        field!(Rr, rr => Seconds(&mut rr.duration_s)),
+    )
+    .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+    .scoped(Scope::End),
     Setting::new(
         "start",
         "N",

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::values::Word;
+use super::values::{Seconds, Word};
 use super::{SECONDS_MAX, WorkloadError};
 
 /// Largest number of users.
@@ -38,9 +38,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     ),
     Setting::new(
         "think",
-        "SECONDS",
+        "TIME",
         "time between a reply and the next operation of a trader; not with a rate",
-        field!(Trade, think_s),
+        field!(Trade, trade => Seconds(&mut trade.think_s)),
     )
     .in_range(Range::FromZero(SECONDS_MAX, "seconds")),
     Setting::new(
@@ -53,9 +53,14 @@ pub(super) const SETTINGS: &[Setting] = &[
     .following("none: an operation follows a reply"),
     Setting::new("database", "DATABASE", DATABASE, field!(Trade, database)),
     Setting::new("durable", "", DURABLE, field!(Trade, durable)),
-    Setting::new("duration", "SECONDS", "time for which operations begin", field!(Trade, duration_s))
-        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
-        .scoped(Scope::End),
+    Setting::new(
+        "duration",
+        "TIME",
+        "time for which operations begin",
+        field!(Trade, trade => Seconds(&mut trade.duration_s)),
+    )
+    .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+    .scoped(Scope::End),
     Setting::new(
         "start",
         "N",

@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::str::FromStr;
 
 use super::WorkloadError;
+use crate::times::{TIME_FORMS, seconds_of};
 
 /// The form of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub enum Form {
     Whole,
     /// A number.
     Number,
+    /// A time: `30s`, `1h30m`, or a number of seconds.
+    Time,
     /// `on` or `off`.
     Switch,
     /// One of these words, each with what it means, which may be empty.
@@ -153,6 +156,28 @@ impl Value for Inverse<'_> {
         (&mut inverse).parse(setting, text)?;
         *self.0 = !inverse;
         Ok(())
+    }
+}
+
+/// A time, whose field is in seconds.
+pub(super) struct Seconds<'a>(pub(super) &'a mut f64);
+
+impl Value for Seconds<'_> {
+    fn form(&self) -> Form {
+        Form::Time
+    }
+
+    fn print(&self) -> Option<String> {
+        Some(self.0.to_string())
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        *self.0 = seconds_of(text).ok_or_else(|| WorkloadError::out_of(setting, TIME_FORMS, text))?;
+        Ok(())
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some(*self.0)
     }
 }
 

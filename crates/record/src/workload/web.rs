@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::values::Speed;
+use super::values::{Seconds, Speed};
 use super::{SECONDS_MAX, WorkloadError};
 
 /// The seed of the files' contents and of the ad tables, the same in every run, so that servers can keep their files.
@@ -36,9 +36,14 @@ pub(super) const SETTINGS: &[Setting] = &[
         "send static GETs only, to a server without the dynamic half",
         field!(Web, static_only),
     ),
-    Setting::new("duration", "SECONDS", "time for which requests are sent", field!(Web, duration_s))
-        .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
-        .scoped(Scope::End),
+    Setting::new(
+        "duration",
+        "TIME",
+        "time for which requests are sent",
+        field!(Web, web => Seconds(&mut web.duration_s)),
+    )
+    .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+    .scoped(Scope::End),
     Setting::new(
         "start",
         "N",

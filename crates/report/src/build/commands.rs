@@ -157,7 +157,7 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
     changed("ready-timeout", ready_timeout_s.to_string(), usual.ready_timeout_s.to_string());
     changed("timeout", timeout_s.to_string(), usual.timeout_s.to_string());
     changed("connect-timeout", connect_timeout_s.to_string(), usual.connect_timeout_s.to_string());
-    changed("warmup", warmups.to_string(), usual.warmups.to_string());
+    changed("warmups", warmups.to_string(), usual.warmups.to_string());
     option("trials", trials.to_string());
 }
 

@@ -27,7 +27,7 @@ pub(super) fn metric_charts(subject: &Subject, metric: &Metric) -> Vec<Chart> {
     }
 }
 
-/// One chart of bars for each class, as open servers batch deliveries and are not comparable with classic ones.
+/// One chart of bars for each class, as servers of class open batch deliveries and are not comparable with those of class classic.
 fn bars(subject: &Subject, metric: &Metric) -> Vec<Chart> {
     let classes = match subject.is_mixed() {
         true => vec![Some(Class::Classic), Some(Class::Open), None],

@@ -1,4 +1,4 @@
-//! The index page of `klatch open`: all results, with search, filters and the comparison of any two.
+//! The index page of `klatch browse`: all results, with search, filters and the comparison of any two.
 
 use std::collections::BTreeSet;
 

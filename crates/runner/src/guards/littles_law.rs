@@ -91,7 +91,7 @@ mod tests {
     use klatch_record::samples::record;
     use klatch_record::{Latency, RrWorkload, Status};
 
-    /// The classic run of 4 s with turns of 2 ms, and the same latency for every delivery.
+    /// A run of 4 s with turns of 2 ms, and the same latency for every delivery.
     fn with_latency(us: u64) -> Record {
         let mut record = record(1, 1, 100_000.0);
         record.latency = Latency::from_counts_ns(&[(us * 1_000, record.score.received)]).unwrap();

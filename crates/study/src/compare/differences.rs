@@ -261,7 +261,7 @@ mod tests {
         super::differences(["A", "B"], a, b)
     }
 
-    /// A classic test in Java.
+    /// A VolanoMark test in Java.
     fn java() -> Record {
         let mut record = record(1, 1, 1_000.0);
         record.shards = vec![Shard { klatch: Some(record.klatch.clone()), ..shard() }];

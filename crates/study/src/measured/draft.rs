@@ -2,7 +2,7 @@
 
 use klatch_platforms::{PlatformError, PlatformRequest, Setting};
 use klatch_record::{InstrumentName, RunOptions, Workload, WorkloadError, WorkloadKind};
-use klatch_runner::{CrowdKind, Plan, PlatformPlan, Subject, make_classic};
+use klatch_runner::{CrowdKind, Plan, PlatformPlan, Subject, make_volanomark};
 use klatch_schedulers::SchedulerSpec;
 
 use crate::file::Levels;
@@ -86,12 +86,12 @@ impl Draft {
         }
     }
 
-    /// Makes this the classic VolanoMark test.
+    /// Makes this the VolanoMark test.
     ///
     /// # Errors
-    /// The platform does not exist, or is none of the classic test.
-    pub(crate) fn make_classic(&mut self) -> Result<(), PlatformError> {
-        self.crowd = make_classic(&mut self.platform.request, &mut self.crowd_settings)?;
+    /// The platform does not exist, or is none of the VolanoMark test.
+    pub(crate) fn make_volanomark(&mut self) -> Result<(), PlatformError> {
+        self.crowd = make_volanomark(&mut self.platform.request, &mut self.crowd_settings)?;
         Ok(())
     }
 

@@ -46,8 +46,8 @@ fn expand(source: &StudyFile, base: &StudyBase, seed: u64) -> Result<StudyPlan, 
         let (drafts, spans) = drafts(base, workload.kind, choice, &common, source)?;
         for (at, mut draft) in drafts {
             unused.append(&mut draft.unused);
-            if workload.is_classic {
-                draft.make_classic().map_err(|error| source.error_at(choice.span(), error))?;
+            if workload.is_volanomark {
+                draft.make_volanomark().map_err(|error| source.error_at(choice.span(), error))?;
             }
             let instruments = file.instruments.as_ref().map_or(&[][..], |all| all.get_ref());
             let plan = draft.plan(base, instruments);

@@ -3,12 +3,12 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use klatch_record::{StudyAxis, range_in_words};
+use klatch_record::{StudyAxis, TIME_FORMS, range_in_words, seconds_of};
 use klatch_stats::Sequential;
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::file::{StudyFile, StudyFileError};
+use crate::file::{Scalar, StudyFile, StudyFileError};
 use crate::series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
 
 /// With fewer first trials some series converge by chance: docs/reference/method.md.
@@ -47,13 +47,13 @@ pub(crate) struct RulesTable {
     /// Under the preset `duet`: the axis whose first value is the reference of the others; `platform` by default.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     compare: Option<Spanned<String>>,
-    /// Under the preset `duet`: time after each start that does not count, 0 to 600, s. By default 1, or 6 if one side runs
-    /// on Java.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    warmup_s: Option<Spanned<f64>>,
-    /// Under the preset `duet`: time of each start that counts, 2 to 3600, s. By default 5, or 14 if one side runs on Java.
-    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
-    counted_s: Option<Spanned<f64>>,
+    /// Under the preset `duet`: time after each start that does not count, 0 to 10 minutes: `12s`. By default 1 s, or 6 s if one side
+    /// runs on Java.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::file::AnyScalar>"))]
+    warmup: Option<Spanned<Scalar>>,
+    /// Under the preset `duet`: time of each start that counts, 2 s to 1 h. By default 5 s, or 14 s if one side runs on Java.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::file::AnyScalar>"))]
+    duration: Option<Spanned<Scalar>>,
 }
 
 impl RulesTable {
@@ -82,8 +82,8 @@ impl RulesTable {
             rules.confidence = confidence;
         }
         rules.duet = DuetTimes {
-            warmup: self.duet_time(source, "warmup_s", &self.warmup_s, 0.0..=600.0)?,
-            counted: self.duet_time(source, "counted_s", &self.counted_s, 2.0..=3600.0)?,
+            warmup: self.duet_time(source, "warmup", &self.warmup, 0.0..=600.0)?,
+            counted: self.duet_time(source, "duration", &self.duration, 2.0..=3600.0)?,
         };
         Ok(rules)
     }
@@ -126,17 +126,19 @@ impl RulesTable {
         &self,
         source: &StudyFile,
         key: &str,
-        value: &Option<Spanned<f64>>,
+        value: &Option<Spanned<Scalar>>,
         range: RangeInclusive<f64>,
     ) -> Result<Option<Duration>, StudyFileError> {
         let Some(value) = value else { return Ok(None) };
-        let seconds = *value.get_ref();
+        let text = &value.get_ref().0;
         if !self.is_duet() {
             return Err(source.error_at(value.span(), format!("{key} belongs to the preset duet")));
         }
+        let not_a_time = || source.error_at(value.span(), format!("{key} must be {TIME_FORMS}, got {text}"));
+        let seconds = seconds_of(text).ok_or_else(not_a_time)?;
         if !range.contains(&seconds) {
             let message = format!(
-                "{key} must be {}, got {seconds}",
+                "{key} must be {} seconds, got {text}",
                 range_in_words(*range.start() as u64, *range.end() as u64)
             );
             return Err(source.error_at(value.span(), message));

@@ -37,8 +37,8 @@ impl JsonSchema for WorkloadSchema {
         properties.insert(
             "preset".to_owned(),
             json!({
-                "description": "A named test: classic is the classic VolanoMark test, with its crowd and its yields.",
-                "enum": ["classic"],
+                "description": "A named test: volanomark is the VolanoMark test, with its crowd and its yields.",
+                "enum": ["volanomark"],
             }),
         );
         for kind in WorkloadKind::ALL {
@@ -67,6 +67,7 @@ fn one_or_many(setting: &Setting) -> Value {
         Form::Words(words) => {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
         }
+        Form::Time => json!({ "type": ["number", "string"] }),
         Form::Text => json!({ "type": ["string", "integer"] }),
     };
     json!({ "anyOf": [one, { "type": "array", "items": one }] })

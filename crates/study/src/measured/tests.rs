@@ -34,14 +34,17 @@ fn the_starts_of_a_duet_have_times() {
     let head = "question = 'q'\nplatforms = ['jetty', 'tomcat']\n[workload]\nkind = 'web'\n[rules]\n";
     let plan = study(folder.path(), &format!("{head}preset = 'duet'\ntrials_max = 4\n")).unwrap();
     assert_eq!(plan.estimate_s(), (4.0 * 20.0, 4.0 * 20.0), "a JVM compiles for six seconds");
-    let times = "preset = 'duet'\ntrials_max = 4\nwarmup_s = 30\ncounted_s = 20\n";
+    let times = "preset = 'duet'\ntrials_max = 4\nwarmup = 30\nduration = '20s'\n";
     let plan = study(folder.path(), &format!("{head}{times}")).unwrap();
     assert_eq!(plan.estimate_s(), (4.0 * 50.0, 4.0 * 50.0));
     assert!(plan.rules.to_string().ends_with("in 4 starts; 20 s of each count, after 30 s of warm-up"));
-    let short = outcome(&format!("{head}preset = 'duet'\ncounted_s = 1\n"));
-    assert!(short.contains("counted_s must be 2 to 3,600, got 1") && short.contains("7:13"), "{short}");
-    let elsewhere = outcome(&format!("{head}warmup_s = 3\n"));
-    assert!(elsewhere.contains("warmup_s belongs to the preset duet"), "{elsewhere}");
+    let short = outcome(&format!("{head}preset = 'duet'\nduration = 1\n"));
+    assert!(
+        short.contains("duration must be 2 to 3,600 seconds, got 1") && short.contains("7:12"),
+        "{short}"
+    );
+    let elsewhere = outcome(&format!("{head}warmup = 3\n"));
+    assert!(elsewhere.contains("warmup belongs to the preset duet"), "{elsewhere}");
 }
 
 #[test]
@@ -95,9 +98,8 @@ kind = 'java'
 }
 
 #[test]
-fn the_classic_test_has_its_crowd_and_yields_at_both_ends() {
-    let text =
-        "question = 'q'\nplatforms = ['native-threads']\n[workload]\npreset = 'classic'\nrooms = [5, 10]\n";
+fn the_volanomark_test_has_its_crowd_and_yields_at_both_ends() {
+    let text = "question = 'q'\nplatforms = ['native-threads']\n[workload]\npreset = 'volanomark'\nrooms = [5, 10]\n";
     let folder = tempfile::tempdir().unwrap();
     let plan = study(folder.path(), text).unwrap();
     assert_eq!(plan.cells.len(), 2);
@@ -108,9 +110,9 @@ fn the_classic_test_has_its_crowd_and_yields_at_both_ends() {
         assert!([server, crowd].map(|all| all.iter().any(|one| one.to_string() == "yield=on")) == [true; 2]);
     }
     let refused = outcome(&format!("{text}[crowd]\nkind = 'native'\n"));
-    assert_eq!(refused, "mine.toml:7:8: the classic test has a crowd of its own; leave kind out");
+    assert_eq!(refused, "mine.toml:7:8: the VolanoMark test has a crowd of its own; leave kind out");
     let refused = outcome(&text.replace("rooms", "pacing = 'flood'\nrooms"));
-    assert_eq!(refused, "mine.toml:5:10: the classic test has pacing turns; leave it out");
+    assert_eq!(refused, "mine.toml:5:10: the VolanoMark test has pacing turns; leave it out");
     let refused = outcome(&text.replace("threads", "epoll"));
     assert!(refused.starts_with("mine.toml:2:14: ") && refused.contains("java-threads"), "{refused}");
 }

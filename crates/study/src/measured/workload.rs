@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use klatch_record::settings::{Scope, Setting};
-use klatch_record::{WorkloadError, WorkloadKind};
+use klatch_record::{WorkloadError, WorkloadKind, seconds_of};
 use toml::Spanned;
 
 use super::{Knobs, MeasuredFile};
@@ -14,14 +14,14 @@ use crate::search::Search;
 const KIND: &str = "kind";
 /// The key of a named test.
 const PRESET: &str = "preset";
-/// The test of `klatch run --classic`, with its crowd and its yields.
-const CLASSIC: &str = "classic";
+/// The test of `klatch run --volanomark`, with its crowd and its yields.
+const VOLANOMARK: &str = "volanomark";
 
 /// The table, checked.
 pub(crate) struct WorkloadTable<'a> {
     pub(crate) kind: WorkloadKind,
-    /// It is the classic VolanoMark test.
-    pub(crate) is_classic: bool,
+    /// It is the VolanoMark test.
+    pub(crate) is_volanomark: bool,
     values: &'a Knobs,
 }
 
@@ -36,19 +36,19 @@ impl<'a> WorkloadTable<'a> {
             Some((span, name)) => name.parse().map_err(|error| source.error_at(span, error))?,
             None => WorkloadKind::default(),
         };
-        let is_classic = match one(values, PRESET, source)? {
+        let is_volanomark = match one(values, PRESET, source)? {
             None => false,
-            Some((_, CLASSIC)) if kind == WorkloadKind::Chat => true,
-            Some((span, CLASSIC)) => {
+            Some((_, VOLANOMARK)) if kind == WorkloadKind::Chat => true,
+            Some((span, VOLANOMARK)) => {
                 return Err(
                     source.error_at(span, format!("preset belongs to the workload chat, not to {kind}"))
                 );
             }
             Some((span, other)) => {
-                return Err(source.error_at(span, format!("preset must be {CLASSIC}, got {other}")));
+                return Err(source.error_at(span, format!("preset must be {VOLANOMARK}, got {other}")));
             }
         };
-        let table = WorkloadTable { kind, is_classic, values };
+        let table = WorkloadTable { kind, is_volanomark, values };
         table.check(file, source)?;
         Ok(table)
     }
@@ -78,24 +78,25 @@ impl<'a> WorkloadTable<'a> {
                            or take another preset";
             return Err(source.error_at(instruments.span(), message));
         }
-        match (&self.get("count"), self.is_classic) {
+        match (&self.get("count"), self.is_volanomark) {
             (Some(count), _) if file.rules.is_duet() => {
                 let message = "a duet runs for a time, not for a number of messages, so it has no count";
                 Err(source.error_at(count.span(), message))
             }
-            (_, true) => self.check_classic(file, source),
+            (_, true) => self.check_volanomark(file, source),
             (_, false) => Ok(()),
         }
     }
 
-    /// Refuses what the classic test has of its own.
-    fn check_classic(&self, file: &MeasuredFile, source: &StudyFile) -> Result<(), StudyFileError> {
+    /// Refuses what the VolanoMark test has of its own.
+    fn check_volanomark(&self, file: &MeasuredFile, source: &StudyFile) -> Result<(), StudyFileError> {
         if let Some(pacing) = self.get("pacing") {
-            return Err(source.error_at(pacing.span(), "the classic test has pacing turns; leave it out"));
+            return Err(source.error_at(pacing.span(), "the VolanoMark test has pacing turns; leave it out"));
         }
         match file.crowd.get("kind") {
             Some(kind) => {
-                Err(source.error_at(kind.span(), "the classic test has a crowd of its own; leave kind out"))
+                Err(source
+                    .error_at(kind.span(), "the VolanoMark test has a crowd of its own; leave kind out"))
             }
             None => Ok(()),
         }
@@ -122,7 +123,7 @@ impl<'a> WorkloadTable<'a> {
             return Err(source.error_at(knee.span(), message));
         }
         match self.get("pause") {
-            Some(pause) if pause.get_ref().0.iter().any(|value| value.0.parse() != Ok(0.0)) => {
+            Some(pause) if pause.get_ref().0.iter().any(|value| seconds_of(&value.0) != Some(0.0)) => {
                 let message = "pause cannot be combined with a knee, whose schedules are fixed in advance";
                 Err(source.error_at(pause.span(), message))
             }

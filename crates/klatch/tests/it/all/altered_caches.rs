@@ -11,7 +11,7 @@ use klatch_testing::{Need, needs};
 fn run(platform: &str, cache: &Path) -> Finished {
     let mut command = klatch();
     command.args(["run", "--platform", platform, "--rooms", "1", "--users", "2", "--count", "1"]);
-    command.args(["--trials", "1", "--warmup", "0", "--out"]).arg(cache.join("results"));
+    command.args(["--trials", "1", "--warmups", "0", "--out"]).arg(cache.join("results"));
     Finished::run(command.env("XDG_CACHE_HOME", cache))
 }
 

@@ -94,7 +94,7 @@ fn a_word_that_two_cpus_write_in_turn_is_transferred_each_time() {
 fn a_run_in_the_lab_has_exact_profiles_of_server_and_crowd() {
     needs!(Need::Qemu);
     let out = tempfile::tempdir().unwrap();
-    let run = "run --platform native-epoll --crowd native --rooms 1 --users 5 --count 20 --warmup 0 --trials 1 \
+    let run = "run --platform native-epoll --crowd native --rooms 1 --users 5 --count 20 --warmups 0 --trials 1 \
                --instrument instructions,modelled_cycles";
     let finished = counted(out.path(), &[], &run.split_whitespace().collect::<Vec<_>>());
     assert!(finished.out.contains("every one counted"), "{finished:?}");

@@ -13,7 +13,7 @@ use crate::support::{Finished, klatch};
 
 /// One scheduler, a short chat and one queue length, for a short test.
 const SMALL: &str = "question = 'Does it boot?'\nschedulers = ['o1']\nshow = ['decisions', 'length', 'cost']\n\
-    command = ['run --platform native-threads --rooms 1 --users 5 --count 2 --warmup 0 --trials 1', \
+    command = ['run --platform native-threads --rooms 1 --users 5 --count 2 --warmups 0 --trials 1', \
                'probe yield --tasks 20 --rounds 50']\n";
 
 fn lab(arguments: &[&str]) -> Command {
@@ -66,7 +66,7 @@ fn a_trace_that_was_recorded_in_the_machine_returns() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = lab(&["exec", "--out"]);
     command.arg(folder.path()).args(["--", "run", "--platform", "native-threads", "--rooms", "1"]);
-    command.args(["--users", "5", "--count", "2", "--warmup", "0", "--trials", "1"]);
+    command.args(["--users", "5", "--count", "2", "--warmups", "0", "--trials", "1"]);
     let finished = Finished::run(command.args(["--instrument", "trace"]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let results = std::fs::read_dir(folder.path().join("results")).unwrap().next().unwrap().unwrap();
@@ -100,7 +100,7 @@ fn schedulers_load_on_the_newer_kernel() {
 fn under_program(command: &str, out: &Path) -> (Finished, serde_json::Value) {
     let mut run = lab(&["exec", "--file", "/bin/sleep", "--file", "/bin/sh", "--out"]);
     run.arg(out).args(["--", "run", "--platform", "native-epoll", "--rooms", "1", "--users", "5"]);
-    run.args(["--count", "20", "--warmup", "0", "--trials", "1", "--scheduler", command]);
+    run.args(["--count", "20", "--warmups", "0", "--trials", "1", "--scheduler", command]);
     let finished = Finished::run(&mut run);
     let results = std::fs::read_dir(out.join("results")).into_iter().flatten().flatten().next();
     let record = results.and_then(|folder| std::fs::read(folder.path().join("trial-1.json")).ok());

@@ -46,12 +46,12 @@ fn a_planted_slow_down_of_five_per_cent_is_shown() {
     // Derive 5 % from the cost of a message on this machine. A server is not slower than itself by half.
     catalog(folder, 0);
     let (status, _, us_per_message) =
-        against_plain(folder, "plain", &["--for", "9s", "--starts", "3", "--fail-if-slower", "50%"]);
+        against_plain(folder, "plain", &["--duration", "9s", "--starts", "3", "--fail-if-slower", "50%"]);
     assert_eq!(status, Some(0));
     // In a room of ten users, nine receive each message: nine deliveries per ten messages in total.
     catalog(folder, (us_per_message * 10.0 / 9.0 * PLANTED * 1e3).round() as u32);
     let (status, ratio, _) =
-        against_plain(folder, "slowed", &["--for", "60s", "--starts", "20", "--fail-if-slower", "0.5%"]);
+        against_plain(folder, "slowed", &["--duration", "60s", "--starts", "20", "--fail-if-slower", "0.5%"]);
     assert!(ratio.low > 1.0, "{ratio:?}");
     assert!(ratio.low < 1.0 + PLANTED * 1.5 && ratio.high > 1.0 + PLANTED / 2.0, "{ratio:?}");
     // The gate closes when the whole interval is beyond its limit.

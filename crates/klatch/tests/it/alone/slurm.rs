@@ -59,7 +59,7 @@ fn records(out: &Path) -> Vec<Record> {
 fn one_allocation_gives_a_full_record_with_trials() {
     needs_slurm!();
     let folder = tempfile::tempdir().unwrap();
-    let options = format!("--platform native-epoll {SHORT} --warmup 1 --trials 2 --out out");
+    let options = format!("--platform native-epoll {SHORT} --warmups 1 --trials 2 --out out");
     let finished = on_cluster(folder.path(), &format!("submit reach {options} >job; until_done $(cat job)"));
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
@@ -121,7 +121,7 @@ fn a_cancelled_allocation_leaves_nothing_running() {
     needs_slurm!();
     let folder = tempfile::tempdir().unwrap();
     let lines = format!(
-        "job=$(submit reach --platform native-epoll {LONG} --warmup 0 --trials 1 --out out)\n\
+        "job=$(submit reach --platform native-epoll {LONG} --warmups 0 --trials 1 --out out)\n\
          until_log 'all joined'; scancel $job; until_done $job; cat log; ! grep -qsx klatch /proc/[0-9]*/comm"
     );
     let finished = on_cluster(folder.path(), &lines);
@@ -135,7 +135,7 @@ fn a_node_that_dies_ends_the_run_and_is_named() {
     let folder = tempfile::tempdir().unwrap();
     // Everything on the node is killed at once, and its network with it.
     let lines = format!(
-        "job=$(submit reach --platform native-epoll {LONG} --warmup 0 --trials 1 --out out)\n\
+        "job=$(submit reach --platform native-epoll {LONG} --warmups 0 --trials 1 --out out)\n\
          until_log 'all joined'; beta=$(cat $SLURM_CLUSTER_FOLDER/beta.pid)\n\
          network=$(readlink /proc/$beta/ns/net)\n\
          for process in /proc/[0-9]*; do\n\

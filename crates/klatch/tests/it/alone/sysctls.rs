@@ -13,7 +13,7 @@ const NAME: &str = "net.ipv4.ip_local_port_range";
 const FILE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 const BEFORE: &str = "40000 41000";
 const RUN: &str =
-    "run --platform native-epoll --rooms 1 --users 3 --trials 1 --warmup 0 --json --allow-sysctl";
+    "run --platform native-epoll --rooms 1 --users 3 --trials 1 --warmups 0 --json --allow-sysctl";
 
 /// A shell in a network namespace with loopback. It has the variables `$KLATCH` and `$OUT`.
 struct Namespace {

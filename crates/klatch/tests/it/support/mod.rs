@@ -27,7 +27,7 @@ pub(crate) fn klatch() -> Command {
 /// `klatch run` with one trial and no warm-up, results in `out`, records as JSON.
 pub(crate) fn run_once(out: &Path, arguments: &[&str]) -> Command {
     let mut command = klatch();
-    command.args(["run", "--warmup", "0", "--trials", "1", "--json", "--out"]).arg(out).args(arguments);
+    command.args(["run", "--warmups", "0", "--trials", "1", "--json", "--out"]).arg(out).args(arguments);
     command
 }
 

@@ -72,7 +72,7 @@ impl Network {
         let mut command = Command::new("nsenter");
         command.args(["-t", &self.server.to_string(), "-n", env!("CARGO_BIN_EXE_klatch"), "run"]);
         command
-            .args(["--platform", "native-epoll", "--warmup", "0", "--trials", "1", "--json", "--out"])
+            .args(["--platform", "native-epoll", "--warmups", "0", "--trials", "1", "--json", "--out"])
             .arg(out);
         command.args(["--hosts", "a,b", "--host-address", "10.77.1.1"]);
         command.args(["--host-program", env!("CARGO_BIN_EXE_klatch"), "--reach"]);

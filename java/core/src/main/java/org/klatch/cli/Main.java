@@ -10,7 +10,7 @@ public final class Main {
 
   private static final String HELP =
       """
-      Klatch: a benchmark for servers. The servers and the classic crowd in Java.
+      Klatch: a benchmark for servers. The servers and the crowd in Java.
 
       usage: %s COMMAND [OPTIONS]
 

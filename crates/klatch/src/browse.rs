@@ -1,4 +1,4 @@
-//! `klatch open`: an HTTP server for the results folder, on loopback only.
+//! `klatch browse`: an HTTP server for the results folder, on loopback only.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::report::{Format, render, report_of, report_side_by_side};
 /// Serves an index of the results, newest first, with search and filters, and reports of one or two of them. A run with --web that writes
 /// into the folder can be watched from there. Ctrl-C ends it.
 #[derive(Args)]
-pub(crate) struct Open {
+pub(crate) struct Browse {
     /// Folder with the results
     #[arg(default_value = "results", value_name = "DIR")]
     results: PathBuf,
@@ -29,7 +29,7 @@ pub(crate) struct Open {
     port: u16,
 }
 
-impl Open {
+impl Browse {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         folders(&self.results)?;
         let loopback = Loopback::bind(self.port)?;
