@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use klatch_record::{Comparison, Estimator, Side, Unit};
+use klatch_record::{CPU_PER_MESSAGE, Comparison, Estimator, Side, Unit};
 use klatch_report::{Ending, ReadError, comparison_answer, deciding_duet, read};
 use klatch_study::compare::{Terms, compare};
 
@@ -76,7 +76,7 @@ impl Compare {
     /// The duet that decides what single starts, or a difference that is not shown, leave open; else the page of both.
     fn next(&self, comparisons: &[Comparison]) -> anyhow::Result<Vec<String>> {
         let shown = |one: &Comparison| {
-            let metrics = one.metrics.iter().filter(|metric| metric.metric == "cpu_us_per_message");
+            let metrics = one.metrics.iter().filter(|metric| metric.metric == CPU_PER_MESSAGE);
             metrics.filter_map(|metric| metric.ratio).any(|ratio| ratio.shows_difference())
         };
         let open = comparisons.iter().find(|one| one.unit == Unit::Trial || !shown(one));

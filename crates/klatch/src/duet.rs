@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
-use klatch_record::{Duet as DuetResult, DuetEnd, Workload};
+use klatch_record::{Duet as DuetResult, DuetEnd, SERVER_CPU, Workload};
 use klatch_report::{Ending, Gate, about};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, Forecast, PAIRS_MIN, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
@@ -240,7 +240,7 @@ impl Duet {
             return next::again(&[("--duration", &format!("{minutes:.0}m"))]);
         }
         let asked = self.fail_if_slower.map_or(SMALL, |limit| limit.0 / 100.0);
-        let cpu = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message");
+        let cpu = duet.metrics.iter().find(|metric| metric.metric == SERVER_CPU);
         let ratio = cpu.and_then(|metric| metric.ratio);
         let open = ratio.filter(|ratio| !ratio.shows_difference() && ratio.smallest_difference > asked);
         let factor = open.map_or(1.0, |ratio| (ratio.smallest_difference / asked).powi(2));

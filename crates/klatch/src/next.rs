@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use klatch_lab::IN_LAB;
-use klatch_record::{Estimate, Record};
+use klatch_record::{Estimate, Metric, Record};
 use klatch_report::{Ending, Report, fitted, width};
 
 use crate::output::print;
@@ -61,9 +61,10 @@ fn changed(arguments: impl Iterator<Item = String>, options: &[(&str, &str)]) ->
 
 /// After runs of one start of a server: more trials where the interval is wide, else the report.
 pub(crate) fn after_runs(report: &Report, records: &[Record], out: &Path) -> Vec<String> {
-    let estimate = |name: &str| report.cells.iter().find_map(|cell| cell.estimates.get(name));
-    // Others disturb it less than the throughput.
-    let decides = ["cpu_us_per_operation", "cpu_us_per_message", "operations_per_s", "messages_per_s"];
+    let estimate = |metric: &Metric| report.cells.iter().find_map(|cell| cell.estimates.get(metric.name));
+    let [[operations, cpu_of_operations], [messages, cpu]] = [true, false].map(Metric::of_score);
+    // Others disturb CPU time less than the throughput.
+    let decides = [cpu_of_operations, cpu, operations, messages];
     let wide = decides.into_iter().find_map(estimate).is_some_and(is_wide);
     let trials =
         records.first().and_then(|record| record.options.as_ref()).map_or(0, |options| options.trials);

@@ -69,7 +69,10 @@ pub use joining::Joining;
 pub use latency::{Latency, LatencyError};
 pub use merge::{MergeError, merge};
 pub use merge_files::merge_files;
-pub use metric::{METRICS, Metric};
+pub use metric::{
+    Better, CPU_PER_MESSAGE, ERRORS, LATENCY_P99, MESSAGES_PER_S, METRICS, Metric, MetricCharts, Quantity,
+    SERVER_CPU, WorkloadsOfMetric,
+};
 pub use observation::{
     Availability, Cost, InstrumentName, InstrumentNameError, Observation, ObservationData, Support,
 };

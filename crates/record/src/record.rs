@@ -357,6 +357,16 @@ pub struct Checks {
     pub finished: bool,
 }
 
+impl Checks {
+    /// Everything that was lost, not sent, repeated, reordered, changed, unexpected or wrong.
+    pub fn errors(&self) -> u64 {
+        let Checks { lost, unsent, duplicated, reordered, corrupted, unexpected, wrong, .. } = self;
+        [lost, unsent, duplicated, reordered, corrupted, unexpected, wrong]
+            .into_iter()
+            .fold(0, |sum, count| sum.saturating_add(*count))
+    }
+}
+
 /// Whether a count is left out of JSON.
 pub(crate) fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
     *number == T::default()

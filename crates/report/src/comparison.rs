@@ -6,22 +6,9 @@ use klatch_record::{Comparison, Estimator, MetricComparison, RatioEstimate, Side
 use klatch_stats::median;
 
 use crate::difference::{distinct, short};
-use crate::number::{grouped, three_digits, time};
+use crate::metric;
 use crate::strokes::strip;
 use crate::table::{Column, TextTable};
-
-/// The name of a metric in results, its title, and the formatter of its values.
-type Row = (&'static str, &'static str, fn(f64) -> String);
-
-const ROWS: [Row; 7] = [
-    ("messages_per_s", "throughput", |value| format!("{}/s", grouped(value.round() as u64))),
-    ("cpu_us_per_message", "CPU per message", time),
-    ("server_cpu_us_per_message", "  of the server", time),
-    ("server_cpu_per_crowd_cpu", "  per crowd's CPU", three_digits),
-    ("latency_p50_us", "latency p50", time),
-    ("latency_p99_us", "latency p99", time),
-    ("latency_p999_us", "latency p99.9", time),
-];
 
 /// A comparison as text: the two sides, a line for each metric, and the caveats.
 pub fn comparison(comparison: &Comparison) -> String {
@@ -37,8 +24,10 @@ pub fn comparison(comparison: &Comparison) -> String {
     let _ = writeln!(text, "\n{}\n", method(comparison));
     let mut table = TableOfSides::new("median", sides.map(|side| side.name.as_str()));
     for metric in &comparison.metrics {
-        let (name, show) = named(metric);
-        let middle = |values: &[f64]| median(values).map_or_else(|_| "–".to_owned(), show);
+        let name = metric::title(&metric.metric);
+        let middle = |values: &[f64]| {
+            median(values).map_or_else(|_| "–".to_owned(), |value| metric::cell(&metric.metric, value))
+        };
         let (values, result) =
             ([middle(&metric.a), middle(&metric.b)], row_conclusion(metric, comparison.confidence));
         table.row(name, values, metric.ratio.as_ref(), reach(comparison), &result);
@@ -119,17 +108,6 @@ fn describe_side(side: &Side) -> String {
         count(side.trials, "trial"),
         count(side.starts, "start")
     )
-}
-
-/// The title of a metric and the formatter of its values.
-pub(crate) fn named(metric: &MetricComparison) -> (&str, fn(f64) -> String) {
-    format_of(&metric.metric)
-}
-
-/// The title of the metric with this name, and the formatter of its values.
-pub(crate) fn format_of(metric: &str) -> (&str, fn(f64) -> String) {
-    let row = ROWS.iter().find(|(name, ..)| *name == metric);
-    row.map_or((metric, three_digits as fn(f64) -> String), |row| (row.1, row.2))
 }
 
 /// The range of the strips: up to the farthest interval end, but at least 10 % and at most a factor of two.

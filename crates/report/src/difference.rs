@@ -1,6 +1,6 @@
 //! The ratio of two sides in words: who needs how much less of what than whom.
 
-use klatch_record::RatioEstimate;
+use klatch_record::{Metric, Quantity, RatioEstimate};
 
 /// Names of the two sides, and the unit of their work.
 #[derive(Clone, Copy, Debug)]
@@ -21,20 +21,20 @@ struct Phrase {
 }
 
 fn phrase(metric: &str, unit: &str) -> Phrase {
-    let phrase = |verb, words, noun: &str| Phrase { verb, words, noun: noun.to_owned() };
     let (much, many, high) = (["more", "less"], ["more", "fewer"], ["higher", "lower"]);
-    match metric {
-        "messages_per_s" | "operations_per_s" => phrase("carries", many, &format!("{unit}s/s")),
-        "cpu_us_per_message" | "cpu_us_per_operation" => phrase("needs", much, &format!("CPU per {unit}")),
-        "server_cpu_us_per_message" | "server_cpu_us_per_operation" => {
-            phrase("needs", much, &format!("server CPU per {unit}"))
-        }
-        "server_cpu_per_crowd_cpu" => phrase("needs", much, "server CPU per CPU of the crowd"),
-        "latency_p50_us" => phrase("has", high, "median latency"),
-        "latency_p99_us" => phrase("has", high, "p99 latency"),
-        "latency_p999_us" => phrase("has", high, "p99.9 latency"),
-        other => phrase("has", much, other),
-    }
+    let Some(metric) = Metric::named(metric) else {
+        return Phrase { verb: "has", words: much, noun: metric.to_owned() };
+    };
+    let (verb, words) = match metric.quantity {
+        Quantity::Rate => ("carries", many),
+        Quantity::Latency | Quantity::QueueTime | Quantity::Share => ("has", high),
+        Quantity::CpuTime | Quantity::Seconds | Quantity::Bytes | Quantity::Number => ("needs", much),
+    };
+    let noun = match metric.quantity {
+        Quantity::Rate => format!("{unit}s/s"),
+        _ => metric.title_of(unit),
+    };
+    Phrase { verb, words, noun }
 }
 
 /// The conclusion that a ratio allows, as a sentence without a full stop: `x needs 19 % less server CPU per request than y (17–21 %)`.

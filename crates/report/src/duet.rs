@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use klatch_record::{Duet, DuetMetric, DuetSide, DuetStart, PairResult};
+use klatch_record::{Duet, DuetMetric, DuetSide, DuetStart, PairResult, SERVER_CPU};
 
-use crate::comparison::{TableOfSides, format_of};
+use crate::comparison::TableOfSides;
 use crate::difference::{Sides, percent, short};
+use crate::metric;
 use crate::table::{Column, TextTable};
 
 /// A duet as text: the sides, how they were compared, a line for each metric, and what the interval contains.
@@ -13,8 +14,10 @@ pub fn duet(duet: &Duet) -> String {
     let mut text = format!("{}\n{}\n\n", title(duet), method(duet));
     let mut table = TableOfSides::new("mean", [&duet.a.name, &duet.b.name]);
     for metric in &duet.metrics {
-        let (name, show) = format_of(&metric.metric);
-        let mean = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), show);
+        let name = metric::title(&metric.metric);
+        let mean = |value: Option<f64>| {
+            value.map_or_else(|| "–".to_owned(), |value| metric::cell(&metric.metric, value))
+        };
         let (values, result) = ([mean(metric.a), mean(metric.b)], conclusion(metric, duet.confidence));
         table.row(name, values, metric.ratio.as_ref(), reach(duet), &result);
     }
@@ -52,7 +55,7 @@ pub(crate) fn pair(pair: &PairResult) -> String {
     let mut text = format!("{} against {}, {starts}\n", pair.b, pair.a);
     for metric in &pair.metrics {
         let _ =
-            writeln!(text, "  {:<18}{}", format_of(&metric.metric).0, conclusion(metric, pair.confidence));
+            writeln!(text, "  {:<33}{}", metric::title(&metric.metric), conclusion(metric, pair.confidence));
     }
     text
 }
@@ -75,8 +78,8 @@ pub fn calibration(duet: &Duet) -> String {
         Column::words("shows a difference of"),
     ]);
     for metric in &duet.metrics {
-        let (name, show) = format_of(&metric.metric);
-        let mean = metric.a.map_or_else(|| "–".to_owned(), show);
+        let name = metric::title(&metric.metric);
+        let mean = metric.a.map_or_else(|| "–".to_owned(), |value| metric::cell(&metric.metric, value));
         let [interval, difference] = match (&metric.ratio, &metric.absent) {
             (Some(ratio), _) => [
                 format!("{:.4}, {:.4}–{:.4}", ratio.estimate, ratio.low, ratio.high),
@@ -119,7 +122,7 @@ fn reach(duet: &Duet) -> f64 {
 
 /// How much of the uncertainty is within starts, and how much between them.
 pub(crate) fn scatter(duet: &Duet) -> String {
-    let cpu = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message");
+    let cpu = duet.metrics.iter().find(|metric| metric.metric == SERVER_CPU);
     let Some((cpu, within)) = cpu.and_then(|cpu| Some((cpu, cpu.within_start?))) else {
         return "the scatter within starts is not known: there are too few pairs".to_owned();
     };

@@ -1,12 +1,12 @@
 //! The gate of a duet: whether B is shown to be slower by more than a limit, and whether the data could show it at all.
 
-use klatch_record::{Duet, DuetMetric};
+use klatch_record::{Duet, DuetMetric, MESSAGES_PER_S, SERVER_CPU};
 
 use crate::difference::percent;
 
 /// The metrics that decide, what a slower B has more or less of, and whether that is more.
 const METRICS: [(&str, &str, bool); 2] =
-    [("server_cpu_us_per_message", "server CPU per message", true), ("messages_per_s", "throughput", false)];
+    [(SERVER_CPU, "server CPU per message", true), (MESSAGES_PER_S, "throughput", false)];
 
 /// What a gate found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

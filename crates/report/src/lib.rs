@@ -12,6 +12,7 @@ mod index;
 mod lab;
 mod lab_counts;
 mod live;
+mod metric;
 mod model;
 mod number;
 mod observations;

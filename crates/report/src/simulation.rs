@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use klatch_record::{Sensitivity, StudyResult};
+use klatch_record::{MESSAGES_PER_S, Sensitivity, StudyResult};
 use klatch_simulator::{Account, Outcome};
 
 use crate::number::{grouped, three_digits};
@@ -31,8 +31,8 @@ pub fn simulated_study(result: &StudyResult) -> String {
         let share =
             |name: &str| mean(name).map(|share| format!("{:.0} %", 100.0 * share)).unwrap_or_default();
         row.push(cell.trials.to_string());
-        row.push(mean("messages_per_s").map(|rate| grouped(rate.round() as u64)).unwrap_or_default());
-        row.push(cell.estimates.get("messages_per_s").map(half_width).unwrap_or_default());
+        row.push(mean(MESSAGES_PER_S).map(|rate| grouped(rate.round() as u64)).unwrap_or_default());
+        row.push(cell.estimates.get(MESSAGES_PER_S).map(half_width).unwrap_or_default());
         row.extend([number("run_queue_length"), number("run_queue_latency_p99_us")]);
         row.extend([share("spin_share"), share("idle_share"), cell.verdict.clone()]);
         table.row(row);

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use klatch_record::{CellResult, CellStatus, Estimate, StudyResult};
+use klatch_record::{CellResult, CellStatus, Estimate, LATENCY_P99, Metric, StudyResult};
 
 use crate::duet;
-use crate::number::{grouped, three_digits, time};
+use crate::metric::{ShownMetric, score_of};
 use crate::strokes::{bar, spark};
 use crate::table::{Column, TextTable};
 
@@ -65,15 +65,14 @@ pub fn study(result: &StudyResult) -> String {
 
 fn numbers(cell: &CellResult) -> Vec<String> {
     let mut row = vec![cell.trials.to_string()];
-    let of = |name: &str| cell.estimates.get(name);
-    let with = |name: &str, show: fn(f64) -> String| {
-        of(name)
-            .map_or([String::new(), String::new()], |estimate| [show(estimate.mean), half_width(estimate)])
-    };
-    let [throughput, cpu] = score_metrics(std::slice::from_ref(cell));
-    row.extend(with(throughput, |value| grouped(value.round() as u64)));
-    row.extend(with(cpu, three_digits));
-    row.push(of("latency_p99_us").map_or(String::new(), |estimate| time(estimate.mean)));
+    let of = |metric: &Metric| cell.estimates.get(metric.name);
+    for metric in score_of(std::slice::from_ref(cell)) {
+        row.extend(of(metric).map_or([String::new(), String::new()], |estimate| {
+            [metric.cell_below_unit(estimate.mean), half_width(estimate)]
+        }));
+    }
+    let p99 = Metric::named(LATENCY_P99).and_then(|p99| Some(p99.cell(of(p99)?.mean)));
+    row.push(p99.unwrap_or_default());
     row
 }
 
@@ -86,15 +85,7 @@ fn verdict(cell: &CellResult) -> String {
 
 /// The unit of the score of these cells: that of the workload.
 pub(crate) fn unit(cells: &[CellResult]) -> &'static str {
-    if score_metrics(cells)[0] == "operations_per_s" { "operation" } else { "message" }
-}
-
-/// Throughput and CPU time in that unit, by name.
-pub(crate) fn score_metrics(cells: &[CellResult]) -> [&'static str; 2] {
-    match cells.iter().any(|cell| cell.estimates.contains_key("operations_per_s")) {
-        true => ["operations_per_s", "cpu_us_per_operation"],
-        false => ["messages_per_s", "cpu_us_per_message"],
-    }
+    if score_of(cells) == Metric::of_score(true) { "operation" } else { "message" }
 }
 
 /// The estimate of a cell in the study's metric.

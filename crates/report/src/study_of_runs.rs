@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use klatch_record::settings::Scope;
 use klatch_record::{
-    CellResult, CellStatus, Condition, Estimate, METRICS, Pacing, Record, ResultKind, Role,
+    CellResult, CellStatus, Condition, Estimate, MESSAGES_PER_S, METRICS, Pacing, Record, ResultKind, Role,
     STUDY_SCHEMA_NAME, Status, StudyAxis, StudyResult, Warning, Workload, conditions,
 };
 use klatch_stats::mean_interval;
@@ -73,7 +73,7 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
             Some(_) => "not finished; the study can be resumed".to_owned(),
             None => "runs as they were started by hand; all valid trials count".to_owned(),
         },
-        metric: "messages_per_s".to_owned(),
+        metric: MESSAGES_PER_S.to_owned(),
         first_trials: None,
         axes,
         cells,
@@ -305,14 +305,14 @@ fn cell(
 
 fn estimates(counted: &[&Record]) -> BTreeMap<String, Estimate> {
     let estimate = |metric: &klatch_record::Metric| {
-        let values: Option<Vec<f64>> = counted.iter().map(|record| (metric.value)(record)).collect();
+        let values: Option<Vec<f64>> = counted.iter().map(|record| metric.of_record(record)).collect();
         let values = values.filter(|values| !values.is_empty())?;
         let interval = mean_interval(&values, CONFIDENCE).ok();
         let mean = values.iter().sum::<f64>() / values.len() as f64;
         let (low, high) = (interval.map(|interval| interval.low), interval.map(|interval| interval.high));
         Some((metric.name.to_owned(), Estimate { mean, low, high, values }))
     };
-    METRICS.iter().filter_map(estimate).collect()
+    METRICS.iter().filter(|metric| metric.is_estimated()).filter_map(estimate).collect()
 }
 
 fn warnings(counted: &[&Record]) -> Vec<Warning> {

@@ -30,5 +30,5 @@ pub use measured::SmallStudy;
 pub use plan::{Cell, StudyBase, StudyHead, StudyPlan};
 #[cfg(feature = "schema")]
 pub use schema::study_schema;
-pub use series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
+pub use series::{DuetTimes, Preset, Rules, StopRule};
 pub use simulated::{SimulatedJob, SimulatedTrial, Simulator, sensitivity};

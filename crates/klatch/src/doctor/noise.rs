@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use klatch_host::machine::environment;
+use klatch_record::SERVER_CPU;
 use klatch_runner::load_noise;
 
 use super::finding::Finding;
@@ -33,7 +34,7 @@ pub(super) fn findings() -> Vec<Finding> {
     });
     let calibration = match load_noise() {
         Some(noise) => {
-            let shown = noise.between_starts.get("server_cpu_us_per_message");
+            let shown = noise.between_starts.get(SERVER_CPU);
             let of_cpu = shown.map_or_else(String::new, |part| {
                 format!(": two starts differ by up to {:.1} % in server CPU per message", part * 100.0)
             });

@@ -1,10 +1,10 @@
 //! The answer of the report: one sentence with its interval.
 
-use klatch_record::{CellResult, CellStatus, Estimate, SearchResult, Warning, WarningKind, Workload};
+use klatch_record::{CellResult, CellStatus, Estimate, Metric, SearchResult, Warning, WarningKind, Workload};
 use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 
-use super::metrics::{Metric, study_metric, throughput_and_cpu};
 use super::subject::Subject;
+use crate::metric::{ShownMetric, study_metric, throughput_and_cpu};
 use crate::study_of_runs::CONFIDENCE;
 
 /// The answer, or the reason why the data give none.
@@ -14,22 +14,22 @@ pub(super) fn sentence(subject: &Subject) -> String {
     }
     let metric = study_metric(&subject.result.metric);
     let usable: Vec<usize> =
-        subject.cells().filter(|(_, cell)| usable(cell, &metric)).map(|(at, _)| at).collect();
+        subject.cells().filter(|(_, cell)| usable(cell, metric)).map(|(at, _)| at).collect();
     match (usable.as_slice(), &subject.grid.across) {
         ([], _) => "No answer: no cell has a valid trial.".to_owned(),
-        ([only], _) => alone(subject, *only, &metric),
-        (several, None) => match undisturbed(subject, several, &metric) {
+        ([only], _) => alone(subject, *only, metric),
+        (several, None) => match undisturbed(subject, several, metric) {
             Some(cpu) => {
                 format!(
                     "Others disturbed the throughput, so CPU time decides. {}",
-                    best(subject, several, &cpu)
+                    best(subject, several, cpu)
                 )
             }
-            None => best(subject, several, &metric),
+            None => best(subject, several, metric),
         },
-        (several, Some(_)) => falls(subject, several, &metric)
-            .or_else(|| ends(subject, several, &metric))
-            .unwrap_or_else(|| best(subject, several, &metric)),
+        (several, Some(_)) => falls(subject, several, metric)
+            .or_else(|| ends(subject, several, metric))
+            .unwrap_or_else(|| best(subject, several, metric)),
     }
 }
 
@@ -40,23 +40,23 @@ pub(super) fn undecided(subject: &Subject) -> Option<(usize, usize)> {
     }
     let metric = study_metric(&subject.result.metric);
     let cells: Vec<usize> =
-        subject.cells().filter(|(_, cell)| usable(cell, &metric)).map(|(at, _)| at).collect();
-    let metric = undisturbed(subject, &cells, &metric).unwrap_or(metric);
-    let (_, sorted) = classes(subject, &cells, &metric).into_iter().next()?;
+        subject.cells().filter(|(_, cell)| usable(cell, metric)).map(|(at, _)| at).collect();
+    let metric = undisturbed(subject, &cells, metric).unwrap_or(metric);
+    let (_, sorted) = classes(subject, &cells, metric).into_iter().next()?;
     let &[first, second, ..] = sorted.as_slice() else { return None };
-    let shown = lead(subject, &sorted, &metric).is_some_and(|best| !best.ratio.contains(1.0));
+    let shown = lead(subject, &sorted, metric).is_some_and(|best| !best.ratio.contains(1.0));
     (!shown).then_some((first, second))
 }
 
 /// CPU time in place of a throughput that other programs or the hypervisor disturbed; `None` if nobody did, or if a cell has none.
-fn undisturbed(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<Metric> {
+fn undisturbed(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<&'static Metric> {
     let disturbs = |warning: &Warning| matches!(warning.kind, WarningKind::MachineBusy | WarningKind::Steal);
     let of_cells = subject.result.cells.iter().flat_map(|cell| &cell.warnings);
     let of_runs = subject.runs.iter().flat_map(|run| &run.record.warnings);
     let disturbed = of_cells.chain(of_runs).any(disturbs);
     let [_, cpu] = throughput_and_cpu(&subject.result);
-    let all_have = cells.iter().all(|&cell| usable(&subject.result.cells[cell], &cpu));
-    (metric.more_is_better && disturbed && all_have).then_some(cpu)
+    let all_have = cells.iter().all(|&cell| usable(&subject.result.cells[cell], cpu));
+    (metric.more_is_better() && disturbed && all_have).then_some(cpu)
 }
 
 fn usable(cell: &CellResult, metric: &Metric) -> bool {
@@ -72,9 +72,9 @@ fn alone(subject: &Subject, cell: usize, metric: &Metric) -> String {
     let label = &subject.grid.labels[cell];
     let [_, cpu_metric] = throughput_and_cpu(&subject.result);
     let title = &cpu_metric.title;
-    let cpu = subject.result.cells[cell].estimates.get(cpu_metric.name).filter(|_| metric.more_is_better);
+    let cpu = subject.result.cells[cell].estimates.get(cpu_metric.name).filter(|_| metric.more_is_better());
     let cpu = cpu.map_or(String::new(), |cpu| format!(", at {} of {title}", cpu_metric.with_interval(cpu)));
-    match metric.more_is_better {
+    match metric.more_is_better() {
         true => format!("{label} carries {}{cpu}.", metric.with_interval(estimate(subject, cell, metric))),
         false => {
             format!("{label} needs {} of {title}.", metric.with_interval(estimate(subject, cell, metric)))
@@ -96,7 +96,7 @@ fn classes(subject: &Subject, cells: &[usize], metric: &Metric) -> Vec<(&'static
     let mut sorted = cells.to_vec();
     let mean = |cell: &usize| estimate(subject, *cell, metric).mean;
     sorted.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
-    if metric.more_is_better {
+    if metric.more_is_better() {
         sorted.reverse();
     }
     // An open server batches deliveries and so does less work per message: each class has its own best.
@@ -127,12 +127,12 @@ fn lead(subject: &Subject, sorted: &[usize], metric: &Metric) -> Option<klatch_s
     let picked = sorted.iter().any(|&cell| estimate(subject, cell, metric).low.is_none());
     let samples: Vec<Sample<'_>> =
         sorted.iter().map(|&cell| subject.sample(cell, estimate(subject, cell, metric))).collect();
-    klatch_stats::best(&samples, metric.more_is_better, CONFIDENCE).ok().filter(|_| !picked)
+    klatch_stats::best(&samples, metric.more_is_better(), CONFIDENCE).ok().filter(|_| !picked)
 }
 
 fn best_of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> String {
     let label = |place: usize| subject.grid.labels[sorted[place]].as_str();
-    let does = match metric.more_is_better {
+    let does = match metric.more_is_better() {
         true => "carries the most".to_owned(),
         false => format!("needs the least {}", metric.title),
     };
@@ -173,7 +173,7 @@ fn best_of_sorted(subject: &Subject, sorted: &[usize], metric: &Metric) -> Strin
 /// series, and for other axes.
 fn falls(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
     let across =
-        subject.grid.across.as_ref().filter(|across| across.name == "cpus" && metric.more_is_better)?;
+        subject.grid.across.as_ref().filter(|across| across.name == "cpus" && metric.more_is_better())?;
     let mean = |cell: usize| estimate(subject, cell, metric).mean;
     // The peak is selected, so the intervals must hold for all cells together (Bonferroni).
     let confidence = 1.0 - (1.0 - CONFIDENCE) / cells.len() as f64;
@@ -257,7 +257,7 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
             }
             None => format!("{does} by {:.0} %", (b / a - 1.0).abs() * 100.0),
         };
-        let name = metric.title.to_lowercase().replace("cpu", "CPU");
+        let name = metric.title;
         let of = if series.is_empty() { String::new() } else { format!(" of {series}") };
         let from_to = format!("{} to {} {}", trimmed(from_at), trimmed(to_at), across.axis.label);
         (((b / a).ln().abs()), format!("from {from_to} the {name}{of} {how}"))

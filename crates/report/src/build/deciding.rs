@@ -1,6 +1,6 @@
 //! The duet that decides what a comparison left open.
 
-use klatch_record::{PairResult, Record, RunOptions};
+use klatch_record::{PairResult, Record, RunOptions, SERVER_CPU};
 
 use super::answer;
 use super::subject::Subject;
@@ -16,7 +16,7 @@ pub fn undecided(source: &Source) -> Option<Vec<String>> {
     let record = |cell: usize| subject.trials_of(cell).last();
     let cell = |id: &str| subject.cells().find(|(_, cell)| cell.id == id).map(|(place, _)| place);
     let open = |pair: &&PairResult| {
-        let cpu = pair.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message");
+        let cpu = pair.metrics.iter().find(|metric| metric.metric == SERVER_CPU);
         let ratio = cpu.and_then(|metric| metric.ratio);
         ratio.is_some_and(|ratio| !ratio.shows_difference() && ratio.smallest_difference > SMALL)
     };

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use klatch_record::{Duet, DuetEnd, DuetMetric, PairResult, RatioEstimate, Slice};
+use klatch_record::{
+    Duet, DuetEnd, DuetMetric, MESSAGES_PER_S, Metric, PairResult, RatioEstimate, SERVER_CPU, SlicePair,
+};
 use klatch_stats::{Design, Ratio, ratio_of_geometric_means};
 
 use super::commands::{fixed, shell_line};
@@ -19,20 +21,13 @@ const STARTS_MIN: usize = 3;
 /// Number of columns on each side of the middle of the distribution.
 const COLUMNS: i32 = 12;
 
-type PairRatio = fn(&Slice, &Slice) -> Option<f64>;
-
 /// The metrics that are drawn, in the order of preference.
-const DRAWN: [(&str, PairRatio); 2] = [
-    ("server_cpu_us_per_message", |a, b| {
-        Some((b.server_cpu_s? / b.messages as f64) / (a.server_cpu_s? / a.messages as f64))
-    }),
-    ("messages_per_s", |a, b| Some((b.messages as f64 / b.elapsed_s) / (a.messages as f64 / a.elapsed_s))),
-];
+const DRAWN: [&str; 2] = [SERVER_CPU, MESSAGES_PER_S];
 
 /// The report of a duet that was read from `path`.
 pub fn duet_report(path: &Path, duet: &Duet) -> Report {
     let drawn = drawn(duet);
-    let sections = drawn.map(|(metric, ratio)| section(duet, metric, *ratio)).into_iter().collect();
+    let sections = drawn.map(|metric| section(duet, metric)).into_iter().collect();
     let side = |name: &str| fixed(path).join(name).display().to_string();
     Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
@@ -74,11 +69,16 @@ pub(crate) fn duet_answer(duet: &Duet) -> String {
 }
 
 /// The first metric of [`DRAWN`] that the slices have.
-fn drawn(duet: &Duet) -> Option<&'static (&'static str, PairRatio)> {
-    DRAWN.iter().find(|(_, ratio)| {
+fn drawn(duet: &Duet) -> Option<&'static Metric> {
+    DRAWN.into_iter().filter_map(Metric::named).find(|metric| {
         let first = duet.starts.iter().flat_map(|start| &start.pairs).next();
-        first.is_some_and(|pair| ratio(&pair.a, &pair.b).is_some())
+        first.is_some_and(|pair| ratio(metric, pair).is_some())
     })
+}
+
+/// The ratio B / A of a pair.
+fn ratio(metric: &Metric, pair: &SlicePair) -> Option<f64> {
+    Some(metric.of_slice(&pair.b)? / metric.of_slice(&pair.a)?)
 }
 
 fn metric_of<'a>(duet: &'a Duet, name: &str) -> Option<&'a DuetMetric> {
@@ -86,11 +86,11 @@ fn metric_of<'a>(duet: &'a Duet, name: &str) -> Option<&'a DuetMetric> {
 }
 
 fn answer(duet: &Duet) -> String {
-    let compared = |(name, _): &(&str, PairRatio)| {
+    let compared = |name: &str| {
         let metric = metric_of(duet, name)?;
         Some((metric, metric.ratio?))
     };
-    let Some((metric, ratio)) = DRAWN.iter().find_map(compared) else {
+    let Some((metric, ratio)) = DRAWN.into_iter().find_map(compared) else {
         return "No answer: there are too few pairs.".to_owned();
     };
     capital(sentence(&metric.metric, &ratio, duet.confidence, sides(duet)) + ".")
@@ -151,7 +151,7 @@ pub(super) fn pair_table(pair: &PairResult, unit: &str) -> RatioTable {
 /// The largest difference that a study of duets shows; `unit` is that of the work.
 pub(super) fn pairs_answer(pairs: &[PairResult], unit: &str) -> Option<String> {
     let cpu = |pair: &PairResult| {
-        let metric = pair.metrics.iter().find(|metric| metric.metric == DRAWN[0].0)?;
+        let metric = pair.metrics.iter().find(|metric| metric.metric == SERVER_CPU)?;
         Some((pair.b.clone(), pair.a.clone(), metric.ratio?, pair.confidence))
     };
     let all: Vec<_> = pairs.iter().filter_map(cpu).collect();
@@ -166,7 +166,7 @@ pub(super) fn pairs_answer(pairs: &[PairResult], unit: &str) -> Option<String> {
         "In {} of {} pairs the server's CPU time per {unit} differs; the most: {}.",
         shown.len(),
         all.len(),
-        sentence(DRAWN[0].0, ratio, *confidence, Sides { a, b, unit })
+        sentence(SERVER_CPU, ratio, *confidence, Sides { a, b, unit })
     ))
 }
 
@@ -200,15 +200,11 @@ fn facts(duet: &Duet) -> Vec<Fact> {
     ]
 }
 
-fn section(duet: &Duet, metric: &str, ratio: PairRatio) -> Section {
-    let charts = [
-        pairs_chart(duet, metric, ratio),
-        running_chart(duet, metric),
-        distribution_chart(duet, metric, ratio),
-    ];
+fn section(duet: &Duet, metric: &Metric) -> Section {
+    let charts = [pairs_chart(duet, metric), running_chart(duet, metric), distribution_chart(duet, metric)];
     Section {
         id: "pairs".to_owned(),
-        title: format!("{}: {}", axis_label(duet), noun(metric, sides(duet).unit)),
+        title: format!("{}: {}", axis_label(duet), noun(metric.name, sides(duet).unit)),
         lead: None,
         charts: charts.into_iter().filter(|chart| !chart.points.is_empty()).collect(),
         flames: Vec::new(),
@@ -230,14 +226,13 @@ fn equal() -> Mark {
     Mark { label: "both are equal".to_owned(), line: [(None, Some(1.0)), (None, Some(1.0))] }
 }
 
-fn pairs_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
+fn pairs_chart(duet: &Duet, metric: &Metric) -> Chart {
     let mut points = Vec::new();
     for start in &duet.starts {
         for pair in &start.pairs {
             let series = format!("start {}", start.number);
-            points.extend(
-                ratio(&pair.a, &pair.b).map(|ratio| Point::plain(&series, Place::At(pair.at_s), ratio)),
-            );
+            points
+                .extend(ratio(metric, pair).map(|ratio| Point::plain(&series, Place::At(pair.at_s), ratio)));
         }
     }
     // Readers cannot distinguish more than a few series by colour.
@@ -249,7 +244,7 @@ fn pairs_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
         title: "Every pair".to_owned(),
         caption: format!(
             "The ratio of each pair of slices, {}, over the time of the duet.",
-            noun(metric, sides(duet).unit)
+            noun(metric.name, sides(duet).unit)
         ),
         kind: ChartKind::Dots,
         x: Axis::linear("time", "s"),
@@ -260,8 +255,8 @@ fn pairs_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
 }
 
 /// How the estimate and its interval settle as starts are added.
-fn running_chart(duet: &Duet, metric: &str) -> Chart {
-    let starts = metric_of(duet, metric).map(|metric| metric.starts.as_slice()).unwrap_or_default();
+fn running_chart(duet: &Duet, metric: &Metric) -> Chart {
+    let starts = metric_of(duet, metric.name).map(|metric| metric.starts.as_slice()).unwrap_or_default();
     let running = |count: usize| {
         let ones = vec![1.0; count];
         let Ratio { interval, .. } =
@@ -293,9 +288,9 @@ fn running_chart(duet: &Duet, metric: &str) -> Chart {
     }
 }
 
-fn distribution_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
+fn distribution_chart(duet: &Duet, metric: &Metric) -> Chart {
     let pairs = duet.starts.iter().flat_map(|start| &start.pairs);
-    let ratios: Vec<f64> = pairs.filter_map(|pair| ratio(&pair.a, &pair.b)).collect();
+    let ratios: Vec<f64> = pairs.filter_map(|pair| ratio(metric, pair)).collect();
     let (center, step) = width(&ratios);
     let column = |ratio: f64| (((ratio - center) / step).round() as i32).clamp(-COLUMNS, COLUMNS);
     let points = (-COLUMNS..=COLUMNS).map(|place| {
@@ -307,7 +302,7 @@ fn distribution_chart(duet: &Duet, metric: &str, ratio: PairRatio) -> Chart {
         title: "Distribution of the ratios".to_owned(),
         caption: format!(
             "How many pairs have which ratio, {}. The first and last column contain all that are farther out.",
-            noun(metric, sides(duet).unit)
+            noun(metric.name, sides(duet).unit)
         ),
         kind: ChartKind::Columns,
         x: ratio_axis(duet),

@@ -9,7 +9,6 @@ mod floor;
 mod grid;
 mod instruments;
 mod latency;
-mod metrics;
 mod operations;
 mod over_time;
 mod ratios;
@@ -25,7 +24,7 @@ mod verdict;
 
 use std::path::PathBuf;
 
-use klatch_record::{Comparison, StudyResult};
+use klatch_record::{Comparison, MetricCharts, StudyResult};
 
 use crate::model::{Chart, Flame, REPORT_SCHEMA_NAME, Report, Section};
 use crate::read::{Run, Source};
@@ -111,7 +110,7 @@ fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
         }
     };
     let scale = scaling::charts(subject);
-    let (score, resources) = (scores::charts(subject), scores::resources(subject));
+    let (score, resources) = (scores::charts(subject), scores::charts_of(subject, MetricCharts::Resources));
     // Of a single cell, all of it is one row of numbers.
     let is_alone = subject.result.cells.len() == 1 && subject.grid.across.is_none();
     let (score, resources) =

@@ -1,6 +1,6 @@
 //! Ratios of B to A.
 
-use klatch_record::{Comparison, MetricComparison, RatioEstimate};
+use klatch_record::{CPU_PER_MESSAGE, Comparison, MESSAGES_PER_S, MetricComparison, RatioEstimate};
 use klatch_stats::median;
 
 use super::subject::Subject;
@@ -50,14 +50,14 @@ pub fn answer(all: &[Comparison]) -> Option<String> {
             let metric: &MetricComparison = metric_of(comparison, name)?;
             Some((name, metric.ratio.filter(RatioEstimate::shows_difference)?, comparison))
         };
-        ["messages_per_s", "cpu_us_per_message"].into_iter().find_map(shown)
+        [MESSAGES_PER_S, CPU_PER_MESSAGE].into_iter().find_map(shown)
     };
     let shown: Vec<_> = all.iter().filter_map(of).collect();
     let most = shown.iter().max_by(|a, b| a.1.estimate.ln().abs().total_cmp(&b.1.estimate.ln().abs()));
     let Some((name, ratio, comparison)) = most else {
         let first = all.first()?;
         return Some(format!(
-            "No difference between {} and {} can be shown in throughput or CPU time per message.",
+            "No difference between {} and {} can be shown in throughput or CPU per message.",
             first.b.name, first.a.name
         ));
     };

@@ -4,8 +4,8 @@
 use klatch_record::Estimate;
 use klatch_stats::{Design, Sample, ratio_of_geometric_means};
 
-use super::metrics::throughput_and_cpu;
 use super::subject::Subject;
+use crate::metric::throughput_and_cpu;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point};
 use crate::study_of_runs::CONFIDENCE;
 

@@ -1,24 +1,25 @@
 //! Scores: bars of platforms side by side (Volano Report of 1999, Figure 1), or lines over rooms, users, CPUs (its Figure 2;
 //! Bryant and Hartner 2000, Figures 1 and 8).
 
-use klatch_record::{CellResult, CellStatus, Class};
+use klatch_record::{CellResult, CellStatus, Class, LATENCY_P99, METRICS, Metric, MetricCharts};
 
-use super::metrics::{Metric, P99, RESOURCES, throughput_and_cpu};
 use super::subject::{Subject, class_name};
+use crate::metric::{ShownMetric, throughput_and_cpu};
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point};
 
 /// Charts of throughput, CPU time and latency of all cells.
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
-    let [throughput, cpu] = throughput_and_cpu(&subject.result);
-    [throughput, cpu, P99].iter().flat_map(|metric| metric_charts(subject, metric)).collect()
+    let score = throughput_and_cpu(&subject.result).into_iter().chain(Metric::named(LATENCY_P99));
+    score.flat_map(|metric| metric_charts(subject, metric)).collect()
 }
 
-/// Charts of CPU time, memory and other resources of all cells.
-pub(super) fn resources(subject: &Subject) -> Vec<Chart> {
-    RESOURCES.iter().flat_map(|metric| metric_charts(subject, metric)).collect()
+/// Charts of the metrics of a section, of all cells.
+pub(super) fn charts_of(subject: &Subject, section: MetricCharts) -> Vec<Chart> {
+    let of_section = METRICS.iter().filter(|metric| metric.charts == Some(section));
+    of_section.flat_map(|metric| metric_charts(subject, metric)).collect()
 }
 
-pub(super) fn metric_charts(subject: &Subject, metric: &Metric) -> Vec<Chart> {
+fn metric_charts(subject: &Subject, metric: &Metric) -> Vec<Chart> {
     let any = subject.cells().any(|(_, cell)| cell.estimates.contains_key(metric.name));
     match (&subject.grid.across, any) {
         (_, false) => Vec::new(),
@@ -46,8 +47,8 @@ fn bars(subject: &Subject, metric: &Metric) -> Vec<Chart> {
         // The best first; cells without a value last.
         points.sort_by(|a, b| {
             let of =
-                |point: &Point| point.y.unwrap_or(if metric.more_is_better { -1.0 } else { f64::INFINITY });
-            if metric.more_is_better { of(b).total_cmp(&of(a)) } else { of(a).total_cmp(&of(b)) }
+                |point: &Point| point.y.unwrap_or(if metric.more_is_better() { -1.0 } else { f64::INFINITY });
+            if metric.more_is_better() { of(b).total_cmp(&of(a)) } else { of(a).total_cmp(&of(b)) }
         });
         points.iter().any(|point| point.y.is_some()).then(|| {
             let (suffix, suffix_text) = match (mixed, class) {
@@ -63,11 +64,11 @@ fn bars(subject: &Subject, metric: &Metric) -> Vec<Chart> {
             );
             Chart {
                 id: id.trim_end_matches('-').to_owned(),
-                title: format!("{}{suffix}", metric.title),
+                title: format!("{}{suffix}", metric.heading()),
                 caption: format!("{}, with the interval of the mean.{suffix_text}", direction(metric)),
                 kind: ChartKind::Bars,
                 x: Axis::words(""),
-                y: Axis::linear(metric.title, metric.unit),
+                y: Axis::linear(&metric.heading(), metric.display().0),
                 points,
                 marks: Vec::new(),
             }
@@ -77,7 +78,7 @@ fn bars(subject: &Subject, metric: &Metric) -> Vec<Chart> {
 }
 
 fn direction(metric: &Metric) -> &'static str {
-    if metric.more_is_better {
+    if metric.more_is_better() {
         "Mean of the trials; more is better"
     } else {
         "Mean of the trials; less is better"
@@ -100,11 +101,11 @@ fn lines(subject: &Subject, metric: &Metric) -> Option<Chart> {
     }
     Some(Chart {
         id: metric.name.to_owned(),
-        title: metric.title.to_owned(),
+        title: metric.heading(),
         caption: format!("{}; the band is the interval of the mean.", direction(metric)),
         kind: ChartKind::Lines,
         x: across.axis.clone(),
-        y: Axis::linear(metric.title, metric.unit),
+        y: Axis::linear(&metric.heading(), metric.display().0),
         points,
         marks: Vec::<Mark>::new(),
     })
@@ -120,7 +121,7 @@ fn at(point: &Point) -> f64 {
 /// A cell as a point; for a failed cell, without a value and with the reason.
 fn point(cell: &CellResult, metric: &Metric, series: &str, x: Place) -> Point {
     let estimate = cell.estimates.get(metric.name);
-    let of = |value: Option<f64>| value.map(|value| value * metric.scale);
+    let of = |value: Option<f64>| value.map(|value| value * metric.display().1);
     let detail = match (cell.status, estimate) {
         (CellStatus::Failed, _) | (_, None) => Some(cell.verdict.clone()),
         (CellStatus::NotConverged | CellStatus::Open, _) => Some(cell.verdict.clone()),

@@ -33,7 +33,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
                     .to_owned(),
             kind: ChartKind::Lines,
             x: Axis::linear("rate of each user", "messages/s").on(Scale::Log),
-            y: Axis::linear("Latency, 99th percentile", "ms").on(Scale::Log),
+            y: Axis::linear("p99 latency", "ms").on(Scale::Log),
             points: points(subject, rate, p99),
             marks: marks(),
         };

@@ -1,30 +1,16 @@
 //! The parts of the report of a simulated study that no measured study has. Each says that nothing was measured.
 
-use klatch_record::{CellStatus, Sensitivity};
+use klatch_record::{CellStatus, MetricCharts, Sensitivity};
 use klatch_simulator::{Account, Distance};
 
 use super::grid::counted;
-use super::metrics::{Metric, metric};
-use super::scores::metric_charts;
+use super::scores::charts_of;
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Standing, Verdict};
 
 /// What the section of claims shows.
 pub(super) const SENSITIVITY: &str = "Simulated, not measured. Each claim is the ratio of two cells. Its range is over all costs, \
     each at both ends of the range that its source allows. A claim whose range includes 1 is not shown.";
-
-const LATENCY: [Metric; 3] = [
-    metric("run_queue_latency_p50_us", "Simulated run-queue latency, median", "µs", 1.0),
-    metric("run_queue_latency_p99_us", "Simulated run-queue latency, 99th percentile", "µs", 1.0),
-    metric("run_queue_latency_p999_us", "Simulated run-queue latency, 99.9th percentile", "µs", 1.0),
-];
-
-const RUN_QUEUE: [Metric; 4] = [
-    metric("run_queue_length", "Simulated length of the run queue at a decision", "tasks", 1.0),
-    metric("elements_per_decision", "Simulated elements of a queue read by a decision", "", 1.0),
-    metric("lock_contended_share", "Simulated share of lock acquisitions that waited", "%", 100.0),
-    metric("migrations_per_message", "Simulated migrations per message", "", 1.0),
-];
 
 /// The verdict of a simulated study; `None` for any other.
 pub(super) fn verdict(subject: &Subject) -> Option<Verdict> {
@@ -38,13 +24,14 @@ pub(super) fn verdict(subject: &Subject) -> Option<Verdict> {
 
 /// Charts of the time from a wake-up until a CPU has chosen the task.
 pub(super) fn latency(subject: &Subject) -> Vec<Chart> {
-    LATENCY.iter().flat_map(|metric| metric_charts(subject, metric)).collect()
+    charts_of(subject, MetricCharts::RunQueueLatency)
 }
 
 /// Charts of queues, locks and migrations; those without any are left out.
 pub(super) fn run_queue(subject: &Subject) -> Vec<Chart> {
-    let charts = RUN_QUEUE.iter().flat_map(|metric| metric_charts(subject, metric));
-    charts.filter(|chart| chart.points.iter().any(|point| point.y.is_some_and(|y| y > 0.0))).collect()
+    let mut charts = charts_of(subject, MetricCharts::RunQueue);
+    charts.retain(|chart| chart.points.iter().any(|point| point.y.is_some_and(|y| y > 0.0)));
+    charts
 }
 
 /// CPU time per message by account: a stack for each cell, a chart for each series.
@@ -55,7 +42,7 @@ pub(super) fn cpu_time(subject: &Subject) -> Vec<Chart> {
         id: "cpu-time",
         metric: "time_us_per_message",
         caption: "Simulated CPU time of all CPUs per message, idle time included.",
-        y: Axis::linear("CPU time per message", "µs"),
+        y: Axis::linear("CPU per message", "µs"),
         parts: &accounts,
     };
     series.iter().enumerate().map(|(number, series)| stack.chart(subject, number, series)).collect()

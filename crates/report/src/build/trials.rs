@@ -2,8 +2,8 @@
 
 use klatch_record::{Role, Status};
 
-use super::metrics::study_metric;
 use super::subject::Subject;
+use crate::metric::{ShownMetric, study_metric};
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point};
 
 /// Up to this number of cells each cell is a series; with more, cells share the series of the grid.
@@ -19,8 +19,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
         let Some(cell) = *cell else { continue };
         let record = &run.record;
         let estimate = subject.result.cells[cell].estimates.get(metric.name);
-        let value = klatch_record::METRICS.iter().find(|other| other.name == metric.name);
-        let value = value.and_then(|metric| (metric.value)(record));
+        let value = metric.of_record(record);
         if record.role != Role::Trial {
             continue;
         }
@@ -45,7 +44,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
     points.sort_by_key(order);
     vec![Chart {
         id: "trials".to_owned(),
-        title: format!("{} of each trial, to the mean of its cell", metric.title),
+        title: format!("{} of each trial, to the mean of its cell", metric.heading()),
         caption: "In the order in which all runs ran, warm-ups counted but not shown. Dots that wander together are the \
                   machine; a lone one is an outlier."
             .to_owned(),

@@ -1,10 +1,10 @@
 //! A report as Markdown, for a mail or an issue: everything but the charts; those of instruments are lists.
 
-use klatch_record::{Estimate, printable};
+use klatch_record::{Estimate, LATENCY_P99, printable};
 
-use super::show::{score_metrics, score_unit};
+use super::show::{metric, score_metrics, score_unit};
 use crate::model::{CellRow, Chart, ChartKind, Place, Report};
-use crate::number::{grouped, three_digits, time};
+use crate::number::three_digits;
 
 /// Largest number of cells in the table; the other formats have all.
 const CELLS_MAX: usize = 200;
@@ -139,8 +139,8 @@ fn environment(report: &Report, line: &mut impl FnMut(String)) {
 }
 
 fn row(cell: &CellRow) -> String {
-    let with = |name: &str, show: fn(f64) -> String| {
-        let shown = |estimate: &Estimate| format!("{}{}", show(estimate.mean), half_width(estimate));
+    let with = |name: &str| {
+        let shown = |estimate: &Estimate| format!("{}{}", metric(name, estimate.mean), half_width(estimate));
         cell.estimates.get(name).map_or_else(|| "–".to_owned(), shown)
     };
     let [throughput, cpu] = score_metrics(std::slice::from_ref(cell));
@@ -155,9 +155,9 @@ fn row(cell: &CellRow) -> String {
         "| {} | {} | {} | {} | {} | {} | {verdict}{references} |",
         plain(&cell.label),
         cell.class,
-        with(throughput, |value| grouped(value.round() as u64)),
-        with(cpu, three_digits),
-        with("latency_p99_us", time),
+        with(throughput),
+        with(cpu),
+        with(LATENCY_P99),
         cell.trials,
     )
 }

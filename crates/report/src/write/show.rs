@@ -1,7 +1,8 @@
 //! Formats of numbers and names in the templates.
 
-use klatch_record::{CellStatus, Estimate};
+use klatch_record::{CellStatus, Estimate, Metric};
 
+use crate::metric::ShownMetric;
 use crate::model::{CellRow, Place, Standing};
 use crate::number::{grouped, megabytes, three_digits, time};
 
@@ -37,12 +38,7 @@ pub(super) fn mean(name: &str, estimate: Option<&Estimate>) -> String {
 
 /// Formats a value of a metric, with its unit unless the column head has it.
 pub(super) fn metric(name: &str, value: f64) -> String {
-    match name {
-        "messages_per_s" | "operations_per_s" => grouped(value.round() as u64),
-        name if name.starts_with("latency_") => time(value),
-        name if name.ends_with("_bytes") => megabytes(value as u64),
-        _ => three_digits(value),
-    }
+    Metric::named(name).map_or_else(|| three_digits(value), |metric| metric.cell_below_unit(value))
 }
 
 /// Formats half the width of the interval, in percent of the mean.
@@ -53,16 +49,17 @@ pub(super) fn half_width(estimate: Option<&Estimate>) -> String {
 
 /// Name of one unit of work: `operation` for all workloads but chat.
 pub(super) fn score_unit(cells: &[CellRow]) -> &'static str {
-    let has_operations = cells.iter().any(|cell| cell.estimates.contains_key("operations_per_s"));
-    if has_operations { "operation" } else { "message" }
+    if has_operations(cells) { "operation" } else { "message" }
 }
 
 /// The metrics of throughput and CPU time per unit of work.
 pub(super) fn score_metrics(cells: &[CellRow]) -> [&'static str; 2] {
-    match score_unit(cells) {
-        "operation" => ["operations_per_s", "cpu_us_per_operation"],
-        _ => ["messages_per_s", "cpu_us_per_message"],
-    }
+    Metric::of_score(has_operations(cells)).map(|metric| metric.name)
+}
+
+fn has_operations(cells: &[CellRow]) -> bool {
+    let [operations, _] = Metric::of_score(true);
+    cells.iter().any(|cell| cell.estimates.contains_key(operations.name))
 }
 
 /// The status of a cell in words.

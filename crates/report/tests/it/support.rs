@@ -75,7 +75,8 @@ pub(crate) fn add(study: &mut Source, at: &[(&str, &str)], class: Class, through
         trials: throughputs.len() as u32,
         estimates: METRICS
             .iter()
-            .filter_map(|metric| Some((metric.name.to_owned(), estimate(metric.value)?)))
+            .filter(|metric| metric.is_estimated())
+            .filter_map(|metric| Some((metric.name.to_owned(), estimate(metric.value?)?)))
             .collect(),
         failures: Vec::new(),
         warnings: Vec::new(),

@@ -1,48 +1,29 @@
 //! The metrics of a duet: ratios of pairs, their mean per start, and the interval over starts.
 
-use klatch_record::{DuetMetric, DuetStart, RatioEstimate, Slice};
+use klatch_record::{DuetMetric, DuetStart, METRICS, Metric, RatioEstimate, Slice};
 use klatch_stats::{BatchMean, Sample, StatsError, batch_mean, ratio_of_geometric_means, ratio_of_log};
 
 /// With fewer starts the interval is that within starts.
 pub(crate) const STARTS_MIN: usize = 3;
 
-type SliceMetric = (&'static str, fn(&Slice) -> Option<f64>);
-
-/// The same names and definitions as the metrics of records.
-const METRICS: [SliceMetric; 6] = [
-    ("messages_per_s", |slice| Some(messages(slice)? / slice.elapsed_s)),
-    ("cpu_us_per_message", |slice| Some((slice.server_cpu_s? + slice.crowd_cpu_s?) * 1e6 / messages(slice)?)),
-    (SERVER_CPU, |slice| Some(slice.server_cpu_s? * 1e6 / messages(slice)?)),
-    ("server_cpu_per_crowd_cpu", |slice| Some(slice.server_cpu_s? / slice.crowd_cpu_s?)),
-    ("latency_p50_us", |slice| slice.latency_p50_us),
-    ("latency_p99_us", |slice| slice.latency_p99_us),
-];
-
-/// Messages of a slice; `None` if there was none, and so nothing per message and no ratio.
-fn messages(slice: &Slice) -> Option<f64> {
-    (slice.messages > 0).then_some(slice.messages as f64)
-}
-
-/// The metric that decides whether the interval is narrow enough.
-pub(crate) const SERVER_CPU: &str = "server_cpu_us_per_message";
-
 /// Compares all metrics over these starts. `first` is the number of first starts that the scatter is estimated from;
 /// `None` for all.
 pub(crate) fn metrics(starts: &[DuetStart], first: Option<usize>, confidence: f64) -> Vec<DuetMetric> {
-    METRICS.iter().map(|metric| compare(metric, starts, first, confidence)).collect()
+    let of_slices = METRICS.iter().filter(|metric| metric.slice.is_some());
+    of_slices.map(|metric| compare(metric, starts, first, confidence)).collect()
 }
 
-fn compare(metric: &SliceMetric, starts: &[DuetStart], first: Option<usize>, confidence: f64) -> DuetMetric {
+fn compare(metric: &Metric, starts: &[DuetStart], first: Option<usize>, confidence: f64) -> DuetMetric {
     // A start whose pairs were all left out says nothing.
     let with_pairs = || starts.iter().filter(|start| !start.pairs.is_empty());
     let logs: Option<Vec<Vec<f64>>> = with_pairs().map(|start| log_ratios(start, metric)).collect();
     let side = |slice: fn(&klatch_record::SlicePair) -> &Slice| {
         let pairs = starts.iter().flat_map(|start| &start.pairs);
-        let logs: Option<Vec<f64>> = pairs.map(|pair| Some(metric.1(slice(pair))?.ln())).collect();
+        let logs: Option<Vec<f64>> = pairs.map(|pair| Some(metric.of_slice(slice(pair))?.ln())).collect();
         logs.filter(|logs| !logs.is_empty()).map(|logs| mean(&logs).exp())
     };
     let mut result = DuetMetric {
-        metric: metric.0.to_owned(),
+        metric: metric.name.to_owned(),
         a: side(|pair| &pair.a),
         b: side(|pair| &pair.b),
         ratio: None,
@@ -107,8 +88,9 @@ fn between(ratios: &[f64], within_square: f64) -> f64 {
     (variance - within_square).max(0.0).sqrt()
 }
 
-fn log_ratios(start: &DuetStart, (_, value): &SliceMetric) -> Option<Vec<f64>> {
-    let logs = start.pairs.iter().map(|pair| Some((value(&pair.b)? / value(&pair.a)?).ln()));
+fn log_ratios(start: &DuetStart, metric: &Metric) -> Option<Vec<f64>> {
+    let logs =
+        start.pairs.iter().map(|pair| Some((metric.of_slice(&pair.b)? / metric.of_slice(&pair.a)?).ln()));
     let logs: Option<Vec<f64>> = logs.collect();
     logs.filter(|logs| logs.iter().all(|log| log.is_finite()))
 }
@@ -123,7 +105,7 @@ fn mean_of<T>(values: &[T], of: impl Fn(&T) -> f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use klatch_record::SlicePair;
+    use klatch_record::{SERVER_CPU, SlicePair};
 
     use super::*;
 

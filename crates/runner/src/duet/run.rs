@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use klatch_platforms::Processes;
-use klatch_record::{DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, WhichSide, save_json};
+use klatch_record::{
+    DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, SERVER_CPU, WhichSide, save_json,
+};
 use klatch_stats::{Sequential, StatsError, StopDecision};
 
 use crate::duet::error::DuetError;
@@ -169,7 +171,7 @@ const NEWS: f64 = 0.3;
 
 /// The metric that decides when a duet is narrow enough.
 fn deciding(duet: &Duet) -> Option<&DuetMetric> {
-    duet.metrics.iter().find(|metric| metric.metric == estimate::SERVER_CPU)
+    duet.metrics.iter().find(|metric| metric.metric == SERVER_CPU)
 }
 
 fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {

@@ -1,6 +1,6 @@
 //! Warns if all trials share one start of the server and agree better than two starts do on this machine.
 
-use klatch_record::{Noise, Record, Warning, WarningKind};
+use klatch_record::{CPU_PER_MESSAGE, MESSAGES_PER_S, Metric, Noise, Record, Warning, WarningKind};
 
 use super::warning;
 
@@ -14,7 +14,7 @@ pub(super) fn guard(trials: &[&Record]) -> Option<Warning> {
     let noise = first.environment.noise.as_ref()?;
     let scores = trials.iter().map(|record| record.score.messages_per_s);
     let (low, high) = (scores.clone().reduce(f64::min)?, scores.reduce(f64::max)?);
-    if high / low - 1.0 >= *noise.between_starts.get("messages_per_s")? {
+    if high / low - 1.0 >= *noise.between_starts.get(MESSAGES_PER_S)? {
         return None;
     }
     let message = format!("these trials share one start of the server, and {}", describe_noise(noise)?);
@@ -24,11 +24,11 @@ pub(super) fn guard(trials: &[&Record]) -> Option<Warning> {
 
 /// A sentence about how far two starts differ; `None` if no metric was calibrated.
 pub fn describe_noise(noise: &Noise) -> Option<String> {
-    let words = [("messages_per_s", "in throughput"), ("cpu_us_per_message", "in CPU per message")];
-    let difference = |(metric, words): (&str, &str)| {
-        Some(format!("{:.1} % {words}", noise.between_starts.get(metric)? * 100.0))
+    let metrics = [MESSAGES_PER_S, CPU_PER_MESSAGE].map(Metric::named);
+    let difference = |metric: &Metric| {
+        Some(format!("{:.1} % in {}", noise.between_starts.get(metric.name)? * 100.0, metric.title))
     };
-    let differences: Vec<String> = words.into_iter().filter_map(difference).collect();
+    let differences: Vec<String> = metrics.into_iter().flatten().filter_map(difference).collect();
     let date = noise.measured_at.split('T').next().unwrap_or_default();
     let (platform, all) = (&noise.platform, differences.join(" and "));
     (!differences.is_empty()).then(|| {

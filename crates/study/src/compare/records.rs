@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use klatch_record::{
-    COMPARISON_SCHEMA_NAME, Comparison, Estimator, MetricComparison, Noise, Record, Side, Unit, WarningKind,
+    COMPARISON_SCHEMA_NAME, Comparison, Estimator, METRICS, Metric, MetricComparison, Noise, Record, Side,
+    Unit, WarningKind,
 };
 use klatch_runner::{describe_noise, guard_series};
 use klatch_stats::Design;
 
 use crate::compare::differences::{describe_platform, differences};
-use crate::compare::metrics::{compare_metric, compared_metrics};
+use crate::compare::metrics::compare_metric;
 use crate::compare::pairing::{Pairing, pair};
 use crate::compare::read::{CompareError, Read, cells, read, refuse_copies, require_measured};
 use crate::compare::terms::Terms;
@@ -121,8 +122,9 @@ fn compare_records(
         let caveat = "the trials ended when their scatter was small enough, and only intervals of geometric means allow for that";
         caveats.push(caveat.to_owned());
     }
-    let metric = |metric| compare_metric(metric, (&a_units, &b_units), first, design, terms);
-    let metrics: Vec<MetricComparison> = compared_metrics().map(metric).collect();
+    let metric = |metric: &Metric| compare_metric(metric, (&a_units, &b_units), first, design, terms);
+    let metrics: Vec<MetricComparison> =
+        METRICS.iter().filter(|metric| metric.is_compared).map(metric).collect();
     if let (Unit::Trial, Some(noise)) = (unit, &a.records[0].environment.noise) {
         caveats.extend(metrics.iter().filter_map(|metric| within_noise(metric, noise)));
     }

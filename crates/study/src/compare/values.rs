@@ -1,6 +1,6 @@
 //! The values that a comparison is made of.
 
-use klatch_record::Record;
+use klatch_record::{Metric, Record};
 
 use crate::compare::read::Read;
 
@@ -19,8 +19,8 @@ impl Value<'_> {
     }
 
     /// The geometric mean of a metric over its trials; `None` if one trial lacks the metric.
-    pub(crate) fn geometric_mean(&self, metric: fn(&Record) -> Option<f64>) -> Option<f64> {
-        let values: Option<Vec<f64>> = self.trials.iter().map(|record| metric(record)).collect();
+    pub(crate) fn geometric_mean(&self, metric: &Metric) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.trials.iter().map(|record| metric.of_record(record)).collect();
         let logs: Vec<f64> = values?.iter().map(|value| value.ln()).collect();
         Some((logs.iter().sum::<f64>() / logs.len() as f64).exp())
     }

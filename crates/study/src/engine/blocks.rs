@@ -91,7 +91,7 @@ fn state(plan: &StudyPlan, blocks: &[Block]) -> SeriesState {
         trials: if block.failure.is_some() {
             Vec::new()
         } else {
-            block.trials.iter().map(|record| metric.value(record).unwrap_or(f64::NAN)).collect()
+            block.trials.iter().map(|record| metric.of_record(record).unwrap_or(f64::NAN)).collect()
         },
         failure: block.failure.clone(),
     };

@@ -25,13 +25,13 @@ pub(super) fn cell_result(
     (counted, failures): (Vec<&Record>, Vec<String>),
 ) -> CellResult {
     let rules = &plan.rules;
-    let estimate_of = |Metric { name, value }: &Metric| {
-        let values: Vec<f64> = counted.iter().filter_map(|record| value(record)).collect();
+    let estimate_of = |metric: &Metric| {
+        let values: Vec<f64> = counted.iter().filter_map(|record| metric.of_record(record)).collect();
         if values.is_empty() || values.len() < counted.len() {
             return None;
         }
-        let own = interval.filter(|_| *name == rules.metric.name());
-        Some(((*name).to_owned(), estimate(rules, rules.independent(&values), own)))
+        let own = interval.filter(|_| metric == rules.metric);
+        Some((metric.name.to_owned(), estimate(rules, rules.independent(&values), own)))
     };
     CellResult {
         id: cell.id.clone(),
@@ -39,7 +39,11 @@ pub(super) fn cell_result(
         status,
         verdict,
         trials: counted.len() as u32,
-        estimates: METRICS.iter().filter_map(estimate_of).collect::<BTreeMap<_, _>>(),
+        estimates: METRICS
+            .iter()
+            .filter(|metric| metric.is_estimated())
+            .filter_map(estimate_of)
+            .collect::<BTreeMap<_, _>>(),
         failures,
         warnings: warnings(&counted),
         search: None,
@@ -104,7 +108,7 @@ impl StudyHead {
 pub(super) fn study_result(plan: &StudyPlan, store: &Store, cells: Vec<CellResult>) -> StudyResult {
     StudyResult {
         rules: plan.rules.to_string(),
-        metric: plan.rules.metric.name().to_owned(),
+        metric: plan.rules.metric.name.to_owned(),
         first_trials: plan.rules.first_trials(),
         ..plan.head.result(store, cells)
     }

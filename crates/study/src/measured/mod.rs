@@ -25,6 +25,8 @@ use crate::file::{Axis, Scalar};
 use crate::search::Search;
 
 use self::rules::RulesTable;
+#[cfg(feature = "schema")]
+pub(crate) use self::schema::MetricSchema;
 pub use self::small::SmallStudy;
 
 /// Values of an axis, with their position in the file.

@@ -3,13 +3,13 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use klatch_record::{StudyAxis, TIME_FORMS, range_in_words, seconds_of};
+use klatch_record::{METRICS, Metric, StudyAxis, TIME_FORMS, range_in_words, seconds_of};
 use klatch_stats::Sequential;
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::file::{Scalar, StudyFile, StudyFileError};
-use crate::series::{DuetTimes, Preset, Rules, StopMetric, StopRule};
+use crate::series::{DuetTimes, Preset, Rules, StopRule};
 
 /// With fewer first trials some series converge by chance: docs/reference/method.md.
 const FIRST_MIN: u32 = Sequential::FIRST_MIN as u32;
@@ -41,9 +41,9 @@ pub(crate) struct RulesTable {
     /// Confidence level of every interval, percent.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     confidence_percent: Option<Spanned<f64>>,
-    /// The metric that decides when a cell has enough trials.
-    #[serde(default)]
-    metric: StopMetric,
+    /// The metric that decides when a cell has enough trials: by default the throughput.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<crate::measured::MetricSchema>"))]
+    metric: Option<Spanned<String>>,
     /// Under the preset `duet`: the axis whose first value is the reference of the others; `platform` by default.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     compare: Option<Spanned<String>>,
@@ -59,7 +59,10 @@ pub(crate) struct RulesTable {
 impl RulesTable {
     /// Checks the table, and applies it to its preset.
     pub(crate) fn rules(&self, source: &StudyFile) -> Result<Rules, StudyFileError> {
-        let mut rules = Rules { metric: self.metric, ..self.preset.rules() };
+        let mut rules = self.preset.rules();
+        if let Some(name) = &self.metric {
+            rules.metric = metric(source, name)?;
+        }
         let many_trials_per_start = rules.trials_per_visit > 1;
         if let Some(warmups) = within(source, "warm-up count", &self.warmups, 0, 1000)? {
             rules.warmups = warmups;
@@ -245,4 +248,13 @@ fn percent(
     let error =
         || source.error_at(value.span(), format!("{what} must be above 0 and below 100, got {number}"));
     inside.then_some(Some(number / 100.0)).ok_or_else(error)
+}
+
+/// The metric of this name, of those that measured trials have an estimate of.
+fn metric(source: &StudyFile, name: &Spanned<String>) -> Result<&'static Metric, StudyFileError> {
+    let known: Vec<&'static Metric> = METRICS.iter().filter(|metric| metric.is_estimated()).collect();
+    known.iter().find(|metric| metric.name == name.get_ref()).copied().ok_or_else(|| {
+        let instead = Metric::instead_of(name.get_ref(), &known);
+        source.error_at(name.span(), format!("there is no metric {}; {instead}", name.get_ref()))
+    })
 }

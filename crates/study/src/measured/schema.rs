@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use klatch_record::WorkloadKind;
 use klatch_record::settings::{Form, Setting};
+use klatch_record::{METRICS, WorkloadKind};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +17,21 @@ use super::workload::settings_of_studies;
 pub(super) enum PlatformSchema {
     Name(String),
     Table(PlatformTable),
+}
+
+/// Stands for the name of a metric in the schema of a study file.
+pub(crate) struct MetricSchema;
+
+impl JsonSchema for MetricSchema {
+    fn schema_name() -> Cow<'static, str> {
+        "Metric".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let names: Vec<&str> =
+            METRICS.iter().filter(|metric| metric.is_estimated()).map(|metric| metric.name).collect();
+        json_schema!({ "type": "string", "enum": names })
+    }
 }
 
 /// Stands for the table in the schema of a study file.

@@ -134,10 +134,7 @@ fn each_workload_has_axes_of_its_own() {
     let cells = |text: &str| {
         let folder = tempfile::tempdir().unwrap();
         let plan = study(folder.path(), &format!("{HEAD}[workload]\n{text}")).unwrap();
-        (
-            plan.cells.iter().map(|cell| cell.plan.workload.clone()).collect::<Vec<_>>(),
-            plan.rules.metric.name(),
-        )
+        (plan.cells.iter().map(|cell| cell.plan.workload.clone()).collect::<Vec<_>>(), plan.rules.metric.name)
     };
     let (rr, metric) =
         cells("kind = 'rr'\nconnections = [1, 8]\ndepth = 2\nsize = 100\nrate = 5\nduration = 1");

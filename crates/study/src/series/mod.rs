@@ -3,5 +3,5 @@
 mod rules;
 mod series_state;
 
-pub use rules::{DuetTimes, Preset, Rules, StopMetric, StopRule};
+pub use rules::{DuetTimes, Preset, Rules, StopRule};
 pub(crate) use series_state::{SeriesState, Settled, Visit, series_state};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use klatch_record::{Metric, Record, WorkloadKind};
+use klatch_record::Metric;
 use klatch_stats::Sequential;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct Rules {
     /// When a cell has enough trials.
     pub stop: StopRule,
     /// The metric that the stop rule evaluates.
-    pub metric: StopMetric,
+    pub metric: &'static Metric,
     /// Confidence level of every interval, above 0 and below 1.
     pub confidence: f64,
     /// Times of each start of a duet.
@@ -99,49 +99,6 @@ pub enum StopRule {
     },
 }
 
-/// A metric that decides when a cell has enough trials.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum StopMetric {
-    /// The score, in messages/s.
-    #[default]
-    MessagesPerS,
-    /// CPU time of server and crowd per message, µs. It scatters less on a shared machine.
-    CpuUsPerMessage,
-    /// Operations/s, the score of other workloads than chat.
-    OperationsPerS,
-    /// CPU time of server and crowd per operation, µs.
-    CpuUsPerOperation,
-}
-
-impl StopMetric {
-    /// Its name in study files and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            StopMetric::MessagesPerS => "messages_per_s",
-            StopMetric::CpuUsPerMessage => "cpu_us_per_message",
-            StopMetric::OperationsPerS => "operations_per_s",
-            StopMetric::CpuUsPerOperation => "cpu_us_per_operation",
-        }
-    }
-
-    /// The same in the unit of this kind of workload.
-    #[must_use]
-    pub(crate) fn in_unit_of(self, workload: WorkloadKind) -> StopMetric {
-        match (workload, self) {
-            (WorkloadKind::Chat, metric) => metric,
-            (_, StopMetric::MessagesPerS | StopMetric::OperationsPerS) => StopMetric::OperationsPerS,
-            (_, StopMetric::CpuUsPerMessage | StopMetric::CpuUsPerOperation) => StopMetric::CpuUsPerOperation,
-        }
-    }
-
-    /// Its value in a record; `None` where it could not be measured.
-    pub(crate) fn value(self, record: &Record) -> Option<f64> {
-        (Metric::named(self.name())?.value)(record)
-    }
-}
-
 impl Preset {
     /// Its name in study files.
     pub fn name(self) -> &'static str {
@@ -166,7 +123,7 @@ impl Preset {
                 trials_min: Sequential::FIRST_MIN as u32,
                 trials_max: 20,
             },
-            metric: StopMetric::MessagesPerS,
+            metric: Metric::of_score(false)[0],
             confidence: 0.95,
             duet: DuetTimes::default(),
         };
@@ -261,7 +218,7 @@ impl std::fmt::Display for Rules {
                 write!(
                     f,
                     "; until the mean of {} is known to ±{within} % at {confidence} % confidence, {trials_min} to {}",
-                    self.metric.name(),
+                    self.metric.name,
                     plural(trials_max, "trial")
                 )
             }

@@ -4,38 +4,42 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::path::Path;
 
-use klatch_record::ResultKind;
+use klatch_record::{MESSAGES_PER_S, METRICS, ResultKind};
 use klatch_simulator::{Account, Cell, Distance, Outcome, Workload, simulate};
 use serde::{Deserialize, Serialize};
 
 use super::job::SimulatedJob;
 use crate::computed::Computer;
 
-/// Computes a metric from an outcome.
-type Metric = fn(&Outcome) -> f64;
+/// The metrics of simulated trials, in the order of the list of all metrics, each read from an outcome.
+fn values(outcome: &Outcome) -> Vec<(String, f64)> {
+    let simulated = METRICS.iter().filter(|metric| metric.is_simulated);
+    simulated.filter_map(|metric| Some((metric.name.to_owned(), value(metric.name, outcome)?))).collect()
+}
 
-/// The metrics of a simulated trial by name. The first is that of the rules unless a study names another.
-pub(super) const METRICS: [(&str, Metric); 15] = [
-    ("messages_per_s", Outcome::messages_per_s),
-    ("run_queue_latency_p50_us", |outcome| outcome.latency_us(0.5)),
-    ("run_queue_latency_p90_us", |outcome| outcome.latency_us(0.9)),
-    ("run_queue_latency_p99_us", |outcome| outcome.latency_us(0.99)),
-    ("run_queue_latency_p999_us", |outcome| outcome.latency_us(0.999)),
-    ("run_queue_length", Outcome::queue_length_mean),
-    ("idle_share", |outcome| outcome.share(Account::Idle)),
-    ("spin_share", |outcome| outcome.share(Account::Spin)),
-    ("kernel_share", Outcome::kernel_share),
-    ("decisions_per_message", |outcome| per_message(outcome, outcome.counts.decisions)),
-    ("yields_per_message", |outcome| per_message(outcome, outcome.counts.yields)),
-    ("wakeups_per_message", |outcome| per_message(outcome, outcome.counts.wakeups)),
-    ("elements_per_decision", |outcome| {
-        outcome.counts.elements as f64 / outcome.counts.decisions.max(1) as f64
-    }),
-    ("migrations_per_message", |outcome| per_message(outcome, outcome.counts.migrations.iter().sum())),
-    ("lock_contended_share", |outcome| {
-        outcome.counts.locks.contended as f64 / outcome.counts.locks.acquired.max(1) as f64
-    }),
-];
+/// A metric of an outcome; `None` if simulated trials do not have it.
+fn value(metric: &str, outcome: &Outcome) -> Option<f64> {
+    let counts = &outcome.counts;
+    let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
+    Some(match metric {
+        MESSAGES_PER_S => outcome.messages_per_s(),
+        "run_queue_latency_p50_us" => outcome.latency_us(0.5),
+        "run_queue_latency_p90_us" => outcome.latency_us(0.9),
+        "run_queue_latency_p99_us" => outcome.latency_us(0.99),
+        "run_queue_latency_p999_us" => outcome.latency_us(0.999),
+        "run_queue_length" => outcome.queue_length_mean(),
+        "idle_share" => outcome.share(Account::Idle),
+        "spin_share" => outcome.share(Account::Spin),
+        "kernel_share" => outcome.kernel_share(),
+        "decisions_per_message" => per_message(outcome, counts.decisions),
+        "yields_per_message" => per_message(outcome, counts.yields),
+        "wakeups_per_message" => per_message(outcome, counts.wakeups),
+        "elements_per_decision" => share(counts.elements, counts.decisions),
+        "migrations_per_message" => per_message(outcome, counts.migrations.iter().sum()),
+        "lock_contended_share" => share(counts.locks.contended, counts.locks.acquired),
+        _ => return None,
+    })
+}
 
 fn per_message(outcome: &Outcome, count: u64) -> f64 {
     count as f64 / outcome.counts.messages as f64
@@ -74,7 +78,6 @@ impl Computer for Simulator {
             seed: seed.into(),
         };
         let outcome = simulate(&cell, &job.costs);
-        let metrics = METRICS.iter().map(|(name, value)| ((*name).to_owned(), value(&outcome)));
         let account = |account: Account| {
             (format!("time_us_per_message.{}", account.name()), outcome.us_per_message(account))
         };
@@ -86,7 +89,11 @@ impl Computer for Simulator {
             kind: ResultKind::Simulated,
             seed,
             costs: job.costs.hash(),
-            metrics: metrics.chain(Account::ALL.map(account)).chain(Distance::MOVES.map(moves)).collect(),
+            metrics: values(&outcome)
+                .into_iter()
+                .chain(Account::ALL.map(account))
+                .chain(Distance::MOVES.map(moves))
+                .collect(),
             outcome: serde_json::to_value(&outcome).expect("an outcome is plain JSON"),
         })
     }

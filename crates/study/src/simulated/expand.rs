@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use klatch_record::{Build, ResultKind, instead_of};
+use klatch_record::{Build, MESSAGES_PER_S, METRICS, Metric, ResultKind};
 use klatch_simulator::{Costs, Hardware, SchedulerSpec, Topology, Workload};
 
-use super::computer::METRICS;
 use super::file::{SimulatedFile, Values};
 use super::job::SimulatedJob;
 use crate::computed::{ComputedPlan, SCHEDULER, axes_and_cells};
@@ -210,12 +209,11 @@ fn seeds(file: &SimulatedFile, source: &StudyFile) -> Result<(Vec<u32>, Option<f
 }
 
 fn metric(file: &SimulatedFile, source: &StudyFile) -> Result<String, StudyFileError> {
-    let Some(name) = &file.rules.metric else { return Ok(METRICS[0].0.to_owned()) };
-    let known = METRICS.map(|(known, _)| known);
-    if known.contains(&name.get_ref().as_str()) {
+    let Some(name) = &file.rules.metric else { return Ok(MESSAGES_PER_S.to_owned()) };
+    let known: Vec<&'static Metric> = METRICS.iter().filter(|metric| metric.is_simulated).collect();
+    if known.iter().any(|metric| metric.name == name.get_ref()) {
         return Ok(name.get_ref().clone());
     }
-    let message =
-        format!("there is no metric {}; {}", name.get_ref(), instead_of(name.get_ref(), &known, "there are"));
-    Err(source.error_at(name.span(), message))
+    let instead = Metric::instead_of(name.get_ref(), &known);
+    Err(source.error_at(name.span(), format!("there is no metric {}; {instead}", name.get_ref())))
 }

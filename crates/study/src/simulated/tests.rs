@@ -4,7 +4,7 @@ use klatch_record::Build;
 use klatch_simulator::Topology;
 
 use super::*;
-use crate::computed::{ComputedPlan, run_computed};
+use crate::computed::{ComputedPlan, Computer, run_computed};
 use crate::engine::Store;
 use crate::file::StudyFile;
 
@@ -43,6 +43,16 @@ fn a_study_is_simulated_and_each_number_has_its_values() {
     }
     let text = std::fs::read_to_string(store.folder().join("result.json")).unwrap();
     assert!(text.contains("\"kind\": \"simulated\""), "{text}");
+}
+
+#[test]
+fn a_trial_has_every_simulated_metric() {
+    let plan = parsed(SMALL).unwrap();
+    let trial = Simulator.compute(&plan.cells[0].job, 1, std::path::Path::new("")).unwrap();
+    let simulated = klatch_record::METRICS.iter().filter(|metric| metric.is_simulated);
+    for name in simulated.map(|metric| metric.name) {
+        assert!(trial.metrics.iter().any(|(own, _)| own == name), "{name}");
+    }
 }
 
 #[test]
