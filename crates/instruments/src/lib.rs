@@ -36,6 +36,6 @@ pub use kernel::Kernel;
 pub use lab_counts::lab_counts;
 pub use targets::Targets;
 pub use trace::{
-    PerfError, PerfScript, Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError, TraceKind,
-    event_line, read_perf_script, replay, summary, write_perfetto,
+    PerfError, PerfScript, QueueWaits, Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError,
+    TraceKind, WaitsBy, event_line, queue_waits, read_perf_script, replay, summary, write_perfetto,
 };

@@ -49,6 +49,25 @@ struct {
     __type(value, u64);
 } without_ring SEC(".maps");
 
+/* Names of threads that ended, by the low bits of their ids: /proc has them no more when the trace is complete. */
+#define ENDED_SLOTS 8192
+
+struct ended {
+    u32 pid;
+    char comm[16];
+};
+
+struct task_struct___comm {
+    char comm[16];
+} KERNEL_TYPE;
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, ENDED_SLOTS);
+    __type(key, u32);
+    __type(value, struct ended);
+} ended SEC(".maps");
+
 static __always_inline int count_without_ring(void)
 {
     u32 zero = 0;
@@ -103,4 +122,17 @@ SEC("tp_btf/sched_migrate_task")
 int BPF_PROG(on_migrate, struct task_struct *task, int cpu)
 {
     return record_event(MIGRATE, 0, task->pid, cpu, task->tgid);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *task)
+{
+    u32 slot = task->pid & (ENDED_SLOTS - 1);
+    struct ended *one = bpf_map_lookup_elem(&ended, &slot);
+
+    if (!one)
+        return 0;
+    one->pid = task->pid;
+    bpf_core_read(one->comm, sizeof(one->comm), &((struct task_struct___comm *)task)->comm);
+    return 0;
 }

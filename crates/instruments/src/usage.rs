@@ -173,7 +173,7 @@ impl ThreadSnapshot {
 }
 
 /// The thread's name with a trailing number replaced by `*`, so that the threads of a pool form one group.
-fn group_name(name: &str) -> String {
+pub(crate) fn group_name(name: &str) -> String {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
     if stem.len() == name.len() { name.to_owned() } else { format!("{stem}*") }
 }

@@ -9,10 +9,11 @@ use std::sync::mpsc::channel;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use klatch_instruments::{
-    Kernel, PerfScript, Recorder, TRACE_BYTES_MAX, TraceFile, event_line, read_perf_script, replay, summary,
-    write_perfetto,
+    Kernel, PerfScript, Recorder, TRACE_BYTES_MAX, TraceFile, WaitsBy, event_line, queue_waits,
+    read_perf_script, replay, summary, write_perfetto,
 };
 use klatch_record::printable_line;
+use klatch_report::{Column, TextTable};
 
 use crate::output::{print, print_error, print_line};
 use crate::quantity::Time;
@@ -51,7 +52,7 @@ enum Action {
         /// File of the trace
         file: PathBuf,
     },
-    /// Print counts and the threads that ran longest
+    /// Print counts, the threads that ran longest, and run-queue latencies by group and thread
     Summary {
         /// File of the trace
         file: PathBuf,
@@ -101,7 +102,11 @@ impl Trace {
                     writeln!(out, "{}", printable_line(&event_line(&trace, event, start_ns)))
                 });
             }
-            Action::Summary { file } => print(summary(&read(&file)?)),
+            Action::Summary { file } => {
+                let trace = read(&file)?;
+                print(summary(&trace));
+                print(waits(&trace));
+            }
             Action::Export { file, perfetto, replay: to_replay } => {
                 let trace = read(&file)?;
                 if let Some(to) = perfetto {
@@ -121,6 +126,40 @@ impl Trace {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Rows of a table of waits.
+const ROWS: usize = 20;
+
+/// Run-queue latency by group and by thread, as text.
+fn waits(trace: &TraceFile) -> String {
+    let table = |title: &str, by: WaitsBy| {
+        let numbers = ["count", "mean", "p50", "p99", "max", "sum"].map(Column::number);
+        let mut table =
+            TextTable::new([Column::name(title), Column::number("threads")].into_iter().chain(numbers));
+        let rows = queue_waits(trace, by);
+        for one in rows.iter().take(ROWS) {
+            let times = [
+                one.mean_us(),
+                one.quantile_us(0.5),
+                one.quantile_us(0.99),
+                one.quantile_us(1.0),
+                one.total_us(),
+            ];
+            // Programs choose the names of their threads.
+            let heads =
+                [printable_line(&one.name).to_string(), one.threads.to_string(), one.count().to_string()];
+            table.row(heads.into_iter().chain(times.map(|us| format!("{us:.1}"))));
+        }
+        let left_out = rows.len().saturating_sub(ROWS);
+        let rest = if left_out > 0 { format!("and {left_out} more\n") } else { String::new() };
+        (!rows.is_empty()).then(|| format!("\n{table}\n{rest}"))
+    };
+    let tables = [
+        table("run-queue latency by group, µs", WaitsBy::Group),
+        table("run-queue latency by thread, µs", WaitsBy::Thread),
+    ];
+    tables.into_iter().flatten().collect()
 }
 
 /// Writes a new file.

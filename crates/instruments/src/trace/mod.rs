@@ -1,6 +1,7 @@
 //! A raw trace of scheduler events, as IBM's Kernel Trace Facility recorded.
 
 mod file;
+mod latency;
 mod perf;
 mod perfetto;
 mod replay;
@@ -8,11 +9,14 @@ mod rings;
 mod summary;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use klatch_record::{InstrumentName, ObservationData, Support, observed};
+use libbpf_rs::{MapCore, MapFlags};
 
 pub use file::{TraceEvent, TraceFile, TraceFileError, TraceKind};
+pub use latency::{QueueWaits, WaitsBy, queue_waits};
 pub use perf::{PerfError, PerfScript, read_perf_script};
 pub use perfetto::write_perfetto;
 pub use replay::replay;
@@ -28,7 +32,10 @@ use rings::{Rings, set_sizes};
 use writer::{Writer, Written};
 
 const CODE: &[u8] = object!("trace");
-const TRACEPOINTS: [&str; 3] = ["sched_switch", "sched_waking", "sched_migrate_task"];
+const TRACEPOINTS: [&str; 4] = ["sched_switch", "sched_waking", "sched_migrate_task", "sched_process_exit"];
+
+/// `ENDED_SLOTS` of trace.bpf.c.
+const ENDED_SLOTS: u32 = 8192;
 
 /// Default limit of a trace file, in bytes: about a minute of two busy CPUs.
 pub const TRACE_BYTES_MAX: u64 = 256 << 20;
@@ -132,8 +139,28 @@ impl Recorder {
     pub fn end(&mut self) -> Result<observed::Trace, InstrumentError> {
         self.bpf.stop();
         let failed = |error| InstrumentError(format!("cannot write the trace: {error}"));
-        let Written { kinds, events, lost, file_bytes } = self.writer.end().map_err(failed)?;
+        let ended = self.names_of_ended()?;
+        let Written { kinds, events, lost, file_bytes } = self.writer.end(ended).map_err(failed)?;
         Ok(observed::Trace { events, lost, file_bytes, kinds })
+    }
+}
+
+impl Recorder {
+    /// Names of threads that ended during the recording, by their ids. Of two in one slot the later one counts.
+    fn names_of_ended(&self) -> Result<BTreeMap<u32, String>, InstrumentError> {
+        let map = self.bpf.map("ended")?;
+        let mut names = BTreeMap::new();
+        for slot in 0..ENDED_SLOTS {
+            let bytes = map.lookup(&slot.to_ne_bytes(), MapFlags::ANY);
+            let Ok(Some(bytes)) = bytes else { continue };
+            let Some((pid, name)) = bytes.split_first_chunk() else { continue };
+            let pid = u32::from_ne_bytes(*pid);
+            if pid != 0 {
+                let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+                names.insert(pid, String::from_utf8_lossy(name).into_owned());
+            }
+        }
+        Ok(names)
     }
 }
 
@@ -170,6 +197,24 @@ mod tests {
         let read = TraceFile::read(std::fs::File::open(&path).unwrap()).unwrap();
         assert_eq!((read.events.len() as u64, read.lost), (trace.events, Some(trace.lost)));
         assert!(trace.lost > 1_000 && trace.events >= u64::from(RING_CAPACITY), "{trace:?}");
+    }
+
+    #[test]
+    fn a_thread_that_ended_before_the_trace_has_its_name() {
+        needs!(Need::Bpf);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ended.trace");
+        let mut recorder = Recorder::start(&Kernel::detect(), &path, TRACE_BYTES_MAX).unwrap();
+        let builder = std::thread::Builder::new().name("ended-early".to_owned());
+        let sleep = || (0..5).for_each(|_| std::thread::sleep(std::time::Duration::from_micros(50)));
+        builder.spawn(sleep).unwrap().join().unwrap();
+        recorder.end().unwrap();
+        let read = TraceFile::read(std::fs::File::open(&path).unwrap()).unwrap();
+        let thread = read.names.iter().find(|(_, name)| *name == "ended-early").map(|(thread, _)| *thread);
+        let is_listed =
+            |one: &QueueWaits| Some(&one.name) == thread.map(|id| format!("ended-early:{id}")).as_ref();
+        let waits = queue_waits(&read, WaitsBy::Thread);
+        assert!(waits.iter().any(|one| is_listed(one) && one.count() >= 5), "{:?} {waits:?}", read.names);
     }
 
     #[test]

@@ -18,7 +18,8 @@ const PERIOD: Duration = Duration::from_millis(100);
 
 /// The writing thread. Dropping it stops the thread.
 pub(super) struct Writer {
-    stop: Option<Sender<()>>,
+    /// Takes the names of threads that have ended.
+    stop: Option<Sender<BTreeMap<u32, String>>>,
     thread: Option<JoinHandle<io::Result<Written>>>,
 }
 
@@ -41,20 +42,25 @@ impl Writer {
             let mut sink = Sink::new(file, bytes_max)?;
             loop {
                 // Dropping the sender stops the thread, after a last reading.
-                let running = stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout);
+                let received = stopped.recv_timeout(PERIOD);
                 let lost = rings.drain(|bytes| sink.write(bytes));
                 sink.written.lost += lost;
-                if !running {
-                    return sink.end();
+                match received {
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Ok(ended) => return sink.end(ended),
+                    Err(RecvTimeoutError::Disconnected) => return sink.end(BTreeMap::new()),
                 }
             }
         })?;
         Ok(Writer { stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Completes the file. The programs must be detached before.
-    pub(super) fn end(&mut self) -> io::Result<Written> {
-        self.stop = None;
+    /// Completes the file; `ended` has the names of threads that ended meanwhile. The programs must be detached before.
+    pub(super) fn end(&mut self, ended: BTreeMap<u32, String>) -> io::Result<Written> {
+        if let Some(stop) = self.stop.take() {
+            // A thread that has died is reported below.
+            let _ = stop.send(ended);
+        }
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(written)) => written,
             _ => Err(io::Error::other("the writer of the trace died")),
@@ -118,8 +124,8 @@ impl Sink {
         self.threads.insert((event.tgid, thread));
     }
 
-    /// Writes the names of the threads that still exist, and the end of the file.
-    fn end(mut self) -> io::Result<Written> {
+    /// Writes the names of the threads that still exist or have ended, and the end of the file.
+    fn end(mut self, ended: BTreeMap<u32, String>) -> io::Result<Written> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
@@ -127,7 +133,11 @@ impl Sink {
             let name = std::fs::read_to_string(format!("/proc/{tgid}/task/{pid}/comm")).ok()?;
             Some((*pid, name.trim().to_owned()))
         };
-        let names = self.threads.iter().filter_map(name).collect();
+        let seen: HashSet<u32> = self.threads.iter().map(|(_, thread)| *thread).collect();
+        let mut names: BTreeMap<u32, String> =
+            ended.into_iter().filter(|(thread, _)| seen.contains(thread)).collect();
+        // The id of one that ended may be that of another now.
+        names.extend(self.threads.iter().filter_map(name));
         write_end(&mut self.file, self.written.events, self.written.lost, &names)?;
         let kinds = TraceKind::ALL.into_iter().zip(self.kinds).filter(|(_, count)| *count > 0);
         self.written.kinds = kinds.map(|(kind, count)| (kind.name().to_owned(), count)).collect();
