@@ -47,11 +47,16 @@ pub fn description(name: InstrumentName) -> &'static str {
 
 /// Whether each instrument works on this kernel, determined by trying it.
 pub fn availability(kernel: &Kernel) -> Vec<Availability> {
+    availability_of(kernel, &InstrumentName::ALL)
+}
+
+/// Whether each of these instruments works on this kernel, determined by trying it.
+pub fn availability_of(kernel: &Kernel, names: &[InstrumentName]) -> Vec<Availability> {
     let probe = |instrument: &&dyn Instrument| Availability {
         instrument: instrument.name(),
         support: instrument.probe(kernel),
     };
-    ALL.iter().map(probe).collect()
+    ALL.iter().filter(|instrument| names.contains(&instrument.name())).map(probe).collect()
 }
 
 fn by_name(name: InstrumentName) -> &'static dyn Instrument {

@@ -77,6 +77,7 @@ pub fn lab_counts(
         caches: counters.hardware().map(crate::counters::Hardware::arguments).unwrap_or_default(),
         instructions_by_cpu: counts.instructions,
         calls_lost: counts.lost,
+        operations: None,
         routines,
         data,
     })

@@ -15,6 +15,7 @@ mod jvm;
 mod kernel;
 mod lab_counts;
 mod locks;
+mod operation_counts;
 mod perf_map;
 mod places;
 mod profile;
@@ -31,9 +32,10 @@ mod wakeups;
 
 pub use error::InstrumentError;
 pub use files::Files;
-pub use instruments::{Instruments, RunningInstruments, availability, description};
+pub use instruments::{Instruments, RunningInstruments, availability, availability_of, description};
 pub use kernel::Kernel;
 pub use lab_counts::lab_counts;
+pub use operation_counts::{COUNT_OPERATIONS, OperationCounts};
 pub use targets::Targets;
 pub use trace::{
     PerfError, PerfScript, QueueWaits, Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_lab::IN_LAB;
+use klatch_host::machine::is_in_lab;
 use klatch_record::{Estimate, Metric, Record};
 use klatch_report::{Ending, Report, fitted, width};
 
@@ -13,9 +13,8 @@ const WIDE: f64 = 0.05;
 
 /// Prints the last lines of a command. In the lab there is nobody who would type the next command, and no such folder afterwards.
 pub(crate) fn print_ending(ending: Ending) {
-    let is_in_lab = std::env::var_os(IN_LAB).is_some();
     let answer = fitted(&ending.answer, width());
-    print(Ending { answer, next: if is_in_lab { Vec::new() } else { ending.next }, ..ending });
+    print(Ending { answer, next: if is_in_lab() { Vec::new() } else { ending.next }, ..ending });
 }
 
 /// Opens the reports of a folder of results.

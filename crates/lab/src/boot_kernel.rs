@@ -75,6 +75,11 @@ impl BootKernel {
         })
     }
 
+    /// Whether a name has the form of a version, and so is no file.
+    pub fn is_version(name: &str) -> bool {
+        name.starts_with(|c: char| c.is_ascii_digit()) && !is_path(name)
+    }
+
     /// Checks that there is such a kernel, without a download.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use klatch_record::lab::{Configuration, KERNEL_SCHEDULER};
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study};
 use klatch_schedulers::SchedulerSpec;
 use serde::{Deserialize, Serialize};
 
@@ -21,9 +21,6 @@ pub(crate) const END: &str = "\nklatch-lab-end\n";
 
 /// Where `klatch sched run` writes the counters of the scheduler.
 pub(crate) const SCHEDULER_FILE: &str = "scheduler.json";
-
-/// The variable that every command in the machine has. What it writes is elsewhere afterwards.
-pub const IN_LAB: &str = "KLATCH_IN_LAB";
 
 /// Where `klatch lab counted` writes what the counters counted.
 pub const COUNTERS_FILE: &str = "counters.json";
@@ -96,10 +93,10 @@ impl Answer {
 
 impl Job {
     /// The job of one boot of a study. Each command runs under a freshly loaded scheduler, and is counted while it is loaded.
-    pub fn new(configuration: &Configuration, counts: bool) -> Job {
-        let under_scheduler = |command: &Vec<String>| match counts {
-            true => under_scheduler(&configuration.scheduler, &counted(command.clone(), None)),
-            false => under_scheduler(&configuration.scheduler, command),
+    pub fn new(configuration: &Configuration, counting: Option<Counting>) -> Job {
+        let under_scheduler = |command: &Vec<String>| match counting {
+            Some(what) => under_scheduler(&configuration.scheduler, &counted(command.clone(), None, what)),
+            None => under_scheduler(&configuration.scheduler, command),
         };
         // The seed shifts the start, and so everything that follows.
         let start_us = START_US + u64::from(configuration.seed) * 1_733;
@@ -110,11 +107,31 @@ impl Job {
 /// Where another build of klatch is in the machine. Its processes have the same name.
 pub const OTHER_PROGRAM: &str = "/other/klatch";
 
+/// What the machine's counters count of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// All from its start to its end.
+    Whole,
+    /// The operations of `run` and `probe`, without what prepares them.
+    Operations,
+}
+
+impl Counting {
+    /// What the counters of a study count; `None` if nothing.
+    pub fn of(study: &Study) -> Option<Counting> {
+        study
+            .counters
+            .as_ref()
+            .map(|_| if study.per_operation { Counting::Operations } else { Counting::Whole })
+    }
+}
+
 /// A command that the machine's counters count, of this program or of another one in the machine.
-pub fn counted(command: Vec<String>, program: Option<&str>) -> Vec<String> {
+pub fn counted(command: Vec<String>, program: Option<&str>, what: Counting) -> Vec<String> {
     let program = program.into_iter().flat_map(|program| ["--program", program]);
-    let words = ["lab", "counted"].into_iter().chain(program).chain(["--"]).map(str::to_owned);
-    words.chain(command).collect()
+    let operations = (what == Counting::Operations).then_some("--operations");
+    let words = ["lab", "counted"].into_iter().chain(program).chain(operations).chain(["--"]);
+    words.map(str::to_owned).chain(command).collect()
 }
 
 /// A command under a scheduler: one of Klatch with its knobs, or a command that loads one, whose program is in the machine at its place

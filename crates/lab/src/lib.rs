@@ -27,9 +27,14 @@ pub use error::LabError;
 pub use guest::guest;
 pub use image::Image;
 pub use java::java_runtime;
-pub use job::{Answer, COUNTERS_FILE, IN_LAB, Job, OTHER_PROGRAM, START_US, Step, counted, under_scheduler};
+pub use job::{
+    Answer, COUNTERS_FILE, Counting, Job, OTHER_PROGRAM, START_US, Step, counted, under_scheduler,
+};
 pub use kernels::Kernel;
 pub use options::Abilities;
 pub use outcome::{outcome, outcome_without_answer};
-pub use probe::{Acquisitions, Block, LockTiers, Pattern, Probe, ProbeError, ProbeResult};
+pub use probe::{
+    Acquisitions, Block, Channel, Hackbench, LockTiers, Passage, Pattern, Probe, ProbeError, ProbeResult,
+    Schbench,
+};
 pub use programs::{find_program, require_qemu};

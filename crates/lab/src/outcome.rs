@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, LabCounts, Outcome, SchedulerReport, is_count};
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, LabCounts, Outcome, SchedulerReport, is_counted};
 use serde_json::Value;
 
 use crate::job::{Answer, COUNTERS_FILE, SCHEDULER_FILE, Step};
@@ -14,14 +14,15 @@ pub fn outcome(configuration: Configuration, answer: &Answer, columns: &[String]
     let counters = answer.files.get(COUNTERS_FILE);
     let counters: Option<LabCounts> = counters.and_then(|text| serde_json::from_str(text).ok());
     let count = |column: &String| Some((column.clone(), counters.as_ref()?.column(column)?));
-    let counts = columns.iter().filter(|column| is_count(column)).filter_map(count).collect();
+    let counts = columns.iter().filter(|column| is_counted(column)).filter_map(count).collect();
+    let costs = counters.as_ref().and_then(LabCounts::costs);
     let lines = answer.steps.iter().flat_map(|step| step.stdout.lines());
     let printed = lines.filter_map(|line| serde_json::from_str(line).ok());
     let records = answer.files.iter().filter(|(name, _)| name.contains("trial-") && name.ends_with(".json"));
     let records = records.filter_map(|(_, text)| serde_json::from_str(text).ok());
     let failure = failure(&configuration, answer, scheduler.as_ref());
     let results = printed.filter(Value::is_object).chain(records).collect();
-    Outcome { configuration, failure, scheduler, counts, results, uptime_us: answer.uptime_us }
+    Outcome { configuration, failure, scheduler, counts, costs, results, uptime_us: answer.uptime_us }
 }
 
 /// The outcome of a boot that ended without an answer.
@@ -31,6 +32,7 @@ pub fn outcome_without_answer(configuration: Configuration, cause: String) -> Ou
         failure: Some(cause),
         scheduler: None,
         counts: BTreeMap::new(),
+        costs: None,
         results: Vec::new(),
         uptime_us: 0,
     }

@@ -60,7 +60,7 @@ pub struct Environment {
     pub sched_ext: Option<String>,
     /// The limits in force.
     pub limits: Limits,
-    /// How each instrument can work here.
+    /// How each instrument can work here; in the lab only those that were requested.
     pub instruments: Vec<Availability>,
 }
 

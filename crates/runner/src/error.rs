@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use klatch_host::privileges::FolderError;
+use klatch_instruments::InstrumentError;
 use klatch_platforms::{
     CapacityError, DatabaseError, JavaError, PlatformError, ProcessError, ServerError, SysctlError,
 };
@@ -20,6 +21,9 @@ pub enum RunError {
     /// A number of the workload is out of range.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// The counters of the lab failed.
+    #[error("cannot count the operations of the run: {0}")]
+    Counts(#[from] InstrumentError),
     /// The scheduler of the plan cannot be loaded.
     #[error(transparent)]
     Scheduler(#[from] SchedulerError),

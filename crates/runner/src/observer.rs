@@ -1,7 +1,8 @@
 //! Observers of a run, and the instruments that observe a whole run.
 
-use klatch_instruments::{Files, Instruments, RunningInstruments, Targets};
-use klatch_record::Observation;
+use klatch_instruments::{Files, InstrumentError, Instruments, OperationCounts, RunningInstruments, Targets};
+use klatch_record::lab::CountedOperations;
+use klatch_record::{Observation, Record};
 
 /// Receives the phases of a run while it goes on.
 pub(crate) trait RunObserver {
@@ -17,11 +18,25 @@ pub(crate) struct WholeRun<'a> {
     instruments: &'a Instruments,
     files: &'a Files,
     running: Option<RunningInstruments>,
+    /// The lab's counters, if they count the operations of this command.
+    counts: Option<OperationCounts>,
 }
 
 impl<'a> WholeRun<'a> {
     pub(crate) fn new(instruments: &'a Instruments, files: &'a Files) -> WholeRun<'a> {
-        WholeRun { instruments, files, running: None }
+        WholeRun { instruments, files, running: None, counts: OperationCounts::wanted() }
+    }
+
+    /// Saves what the lab's counters counted of the run, if they did.
+    ///
+    /// # Errors
+    /// They failed, or the file cannot be written.
+    pub(crate) fn save_counts(&mut self, record: &Record) -> Result<(), InstrumentError> {
+        let Some(counts) = self.counts.take() else { return Ok(()) };
+        counts.save(match &record.operations {
+            Some(operations) => CountedOperations { name: operations.name.clone(), count: operations.count },
+            None => CountedOperations { name: "message".to_owned(), count: record.score.total },
+        })
     }
 }
 
@@ -39,9 +54,16 @@ impl RunObserver for NoObserver {
 impl RunObserver for WholeRun<'_> {
     fn gate_opening(&mut self, targets: &Targets) {
         self.running = Some(self.instruments.start(targets, self.files));
+        // Last, and closed first, so that they count no instrument.
+        if let Some(counts) = &mut self.counts {
+            counts.open();
+        }
     }
 
     fn deliveries_done(&mut self) -> Vec<Observation> {
+        if let Some(counts) = &mut self.counts {
+            counts.close();
+        }
         self.running.take().map(RunningInstruments::finish).unwrap_or_default()
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use klatch_host::machine::{boot_id, environment, sched_ext};
-use klatch_instruments::{Files, Instruments, Kernel, availability};
+use klatch_host::machine::{boot_id, environment, is_in_lab, sched_ext};
+use klatch_instruments::{Files, Instruments, Kernel, availability, availability_of};
 use klatch_platforms::{Processes, runtime_variables};
 use klatch_record::{
     Audit, CrowdEvent, CrowdInfo, Environment, FailureKind, Platform, Record, Role, TradeWorkload, VmInForce,
@@ -63,7 +63,11 @@ impl<'a> Session<'a> {
             sched_ext: environment.sched_ext.filter(|_| plan.scheduler.is_none()),
             sysctls: plan.sysctls.iter().map(name_and_value).collect(),
             noise: noise::load_noise(),
-            instruments: availability(&Kernel::detect()),
+            // To try all takes most of the time of a boot there.
+            instruments: match is_in_lab() {
+                true => availability_of(&Kernel::detect(), &plan.instruments),
+                false => availability(&Kernel::detect()),
+            },
             ..environment
         };
         let workload = workload_for(plan, subject);
@@ -95,7 +99,9 @@ impl<'a> Session<'a> {
         let silence_max = control::SILENCE_MAX;
         let outcome =
             control::run_crowds(&self.crowds, self.processes, &pids, silence_max, observer, on_event)?;
-        self.record(role, number, started_at, outcome)
+        let record = self.record(role, number, started_at, outcome)?;
+        observer.save_counts(&record)?;
+        Ok(record)
     }
 
     /// Starts the crowds of a run that the caller pauses and ends. Returns when all users have joined and the gate is open.

@@ -13,6 +13,14 @@ use crate::machine::cpu_quota::{CpuQuota, allowed_cpus};
 use crate::machine::limits::{field, sysctl};
 use crate::machine::settings::settings;
 
+/// The variable that every command in an emulated machine of the lab has. What it writes is elsewhere afterwards.
+pub const IN_LAB: &str = "KLATCH_IN_LAB";
+
+/// Whether this process runs in an emulated machine of the lab.
+pub fn is_in_lab() -> bool {
+    std::env::var_os(IN_LAB).is_some()
+}
+
 /// Describes this machine as it is now. Facts that cannot be read are `None`, never guessed. `variables` are those of this process's environment
 /// that change a runtime.
 pub fn environment(variables: BTreeMap<String, String>) -> Environment {

@@ -22,7 +22,7 @@ mod vm_in_force;
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
 pub use cpu_quota::{CpuQuota, allowed_cpus, is_allowed_cpu};
-pub use environment::{boot_id, environment, host_name, sched_ext};
+pub use environment::{IN_LAB, boot_id, environment, host_name, is_in_lab, sched_ext};
 pub use file_system::{file_system, is_volatile};
 pub use gc::GcTime;
 pub use jvm_counters::{JvmCounters, counter_bytes, counter_file, counter_offset};

@@ -2,14 +2,14 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::time::Instant;
 
 use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use klatch_instruments::counters::Counters;
-use klatch_instruments::lab_counts;
+use klatch_instruments::{COUNT_OPERATIONS, lab_counts};
 use klatch_lab::COUNTERS_FILE;
 use klatch_record::lab::{EventCounts, LabCounts};
 use klatch_record::save_json;
@@ -28,6 +28,9 @@ pub(super) struct Counted {
     /// Program to run [default: this one]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
+    /// Let the command count its operations
+    #[arg(long)]
+    operations: bool,
     /// Command of klatch with its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -43,6 +46,9 @@ impl Counted {
         };
         let mut command = Command::new(&program);
         command.args(&self.command).stdin(Stdio::null());
+        if self.operations {
+            return count_operations(command);
+        }
         // Nothing else lies between the counters and the clock, so that both see the same instructions.
         counters.open()?;
         let started = Instant::now();
@@ -55,10 +61,26 @@ impl Counted {
             let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command, &program)? };
             save_json(&counts, Path::new(COUNTERS_FILE))?;
         }
-        // A signal is passed on as shells do.
-        let code = status.code().or_else(|| status.signal().map(|signal| SIGNAL_BASE + signal));
-        Ok(ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+        Ok(ExitCode::from(exit_code(status)))
     }
+}
+
+/// Runs a command that counts its operations itself.
+fn count_operations(mut command: Command) -> anyhow::Result<ExitCode> {
+    let file = std::env::current_dir().context("this folder is gone")?.join(COUNTERS_FILE);
+    command.env(COUNT_OPERATIONS, &file);
+    let status = command.status().context("cannot run the command")?;
+    anyhow::ensure!(
+        !status.success() || file.exists(),
+        "the command counted no operations; only run and probe have operations to count"
+    );
+    Ok(ExitCode::from(exit_code(status)))
+}
+
+/// The exit status of a command; a signal is passed on as shells do.
+fn exit_code(status: ExitStatus) -> u8 {
+    let code = status.code().or_else(|| status.signal().map(|signal| SIGNAL_BASE + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
 #[derive(Args)]
@@ -113,6 +135,10 @@ impl Compare {
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
         let (before, after) = self.counts()?;
         anyhow::ensure!(
+            before.operations.is_some() == after.operations.is_some(),
+            "one count has whole commands, and the other one operations, so they cannot be compared; count both with --operations"
+        );
+        anyhow::ensure!(
             before.caches == after.caches,
             "the counts have other caches, so their misses cannot be compared: {} and {}",
             before.caches,
@@ -129,8 +155,12 @@ impl Compare {
             },
             ..Ending::default()
         });
-        let total = |counts: &LabCounts| counts.total().get(&self.by).unwrap_or_default() as f64;
-        let grew = (total(&after) / total(&before).max(1.0) - 1.0) * 100.0;
+        // Of each operation, if these were counted.
+        let total = |counts: &LabCounts| {
+            let operations = counts.operations.as_ref().map_or(1, |operations| operations.count.max(1));
+            counts.total().get(&self.by).unwrap_or_default() as f64 / operations as f64
+        };
+        let grew = (total(&after) / total(&before).max(f64::MIN_POSITIVE) - 1.0) * 100.0;
         Ok(match self.within {
             Some(within) if grew > within => ExitCode::FAILURE,
             _ => ExitCode::SUCCESS,

@@ -12,8 +12,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Answer, Boot, BootKernel, COUNTERS_FILE, Image, Job, LabError, OTHER_PROGRAM, START_US, boot, counted,
-    find_program, guest, java_runtime, require_qemu, shell, under_scheduler,
+    Answer, Boot, BootKernel, COUNTERS_FILE, Counting, Image, Job, LabError, OTHER_PROGRAM, START_US, boot,
+    counted, find_program, guest, java_runtime, require_qemu, shell, under_scheduler,
 };
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::{create_folder, error_chain};
@@ -92,6 +92,9 @@ struct Exec {
     /// Count instructions and cache misses: caches by name or TOML file, or `instructions` for those only
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = counters::DEFAULT, value_name = "CACHES")]
     counters: Option<String>,
+    /// Count only the operations of run or probe, without what prepares them; then `lab compare` has numbers for each
+    #[arg(long, requires = "counters")]
+    operations: bool,
     /// Folder for the files that the command writes in the machine, and the counts
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -230,6 +233,7 @@ impl Exec {
             },
             limit: LIMIT,
             counters: Some(counters::DEFAULT.to_owned()),
+            operations: matches!(command.first().map(String::as_str), Some("run" | "probe")),
             out: None,
             program: None,
             java: None,
@@ -262,11 +266,12 @@ impl Exec {
         }
         let mut machine = self.machine.boot(&kernel.image, image, interrupted);
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
+        let what = if self.operations { Counting::Operations } else { Counting::Whole };
         let command = match (&machine.counters, command.split_first()) {
             (Some(_), Some((program, arguments))) if program.starts_with('/') => {
-                counted(arguments.to_vec(), Some(program))
+                counted(arguments.to_vec(), Some(program), what)
             }
-            (Some(_), _) => counted(command, self.program.as_ref().map(|_| OTHER_PROGRAM)),
+            (Some(_), _) => counted(command, self.program.as_ref().map(|_| OTHER_PROGRAM), what),
             (None, _) => command,
         };
         machine.job.commands = vec![under_scheduler(&scheduler, &command)];

@@ -6,14 +6,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use klatch_lab::{Boot, Image, Job, LabError, machine_image};
+use klatch_lab::{Boot, BootKernel, Counting, Image, Job, LabError, machine_image, require_qemu};
 use klatch_platforms::{Java, PlatformRequest};
-use klatch_record::lab::Outcome;
+use klatch_record::lab::{Configuration, Outcome};
 use klatch_record::{error_chain, save_json};
 use klatch_report::{lab_summary, simulated_claims, simulated_study};
+use klatch_schedulers::SchedulerSpec;
 use klatch_study::{
-    ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, Emulated, EmulatedStudy, Simulator,
-    Store, StudyFile, run_computed, sensitivity,
+    ComputedCell, ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, Emulated,
+    EmulatedStudy, Simulator, Store, StudyFile, run_computed, sensitivity,
 };
 
 use super::{Study, head, range};
@@ -35,9 +36,11 @@ impl Study {
         let EmulatedStudy { study, mut plan } = file.emulated(build())?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {
-            print(outline(&plan, |cell| Job::new(cell, study.counters.is_some()).commands));
+            print(outline(&plan, |cell| Job::new(cell, Counting::of(&study)).commands));
             return Ok(ExitCode::SUCCESS);
         }
+        require_qemu()?;
+        let left_out = leave_out(&mut plan.cells)?;
         let PlatformRequest { java, .. } = self.platforms.request();
         let java = study.java.then(|| Java::find(java.as_deref(), JAVA_MIN)).transpose()?;
         // Download kernels before the first boot, so that parallel boots do not download the same one.
@@ -55,6 +58,7 @@ impl Study {
             image: image(java.as_ref().map(|java| java.path.as_path()))?,
             memory_mb: study.memory_mb,
             counters: study.counters.as_deref().map(Boot::counters).transpose()?,
+            counting: Counting::of(&study),
             limit: self.limit.map_or(LIMIT, |limit| limit.0),
             twice: self.twice,
             show: study.show.clone(),
@@ -73,8 +77,12 @@ impl Study {
         if self.twice && outcomes.iter().all(|outcome| outcome.failure.is_none()) {
             text += "the second boots gave the same output, to the last digit\n";
         }
+        for line in &left_out {
+            text += &format!("{line}\n");
+        }
         let report = || save_lab_report(store.folder(), &study, &outcomes);
-        Ok(self.finish(&done.result, &text, &store, report))
+        let code = self.finish(&done.result, &text, &store, report);
+        Ok(if left_out.is_empty() { code } else { ExitCode::FAILURE })
     }
 
     /// Simulates every trial.
@@ -131,6 +139,44 @@ impl Study {
     }
 }
 
+/// Removes the cells whose kernel or scheduler is not on this machine. Returns a line for each kernel and scheduler, with the way to get it.
+fn leave_out(cells: &mut Vec<ComputedCell<Configuration>>) -> anyhow::Result<Vec<String>> {
+    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
+    cells.retain(|cell| {
+        let missing = missing_kernel(&cell.job.kernel).or_else(|| missing_scheduler(&cell.job.scheduler));
+        let is_here = missing.is_none();
+        missing.into_iter().for_each(|line| *lines.entry(line).or_default() += 1);
+        is_here
+    });
+    let line = |(line, count): (String, usize)| {
+        let cells = if count == 1 { "cell is" } else { "cells are" };
+        format!("{count} {cells} left out: {line}")
+    };
+    let lines: Vec<String> = lines.into_iter().map(line).collect();
+    anyhow::ensure!(!cells.is_empty(), "nothing is left to boot; {}", lines.join("; "));
+    lines.iter().for_each(print_error);
+    Ok(lines)
+}
+
+fn missing_kernel(name: &str) -> Option<String> {
+    BootKernel::check(name).err()?;
+    Some(format!("there is no kernel {name} here; get it by `klatch lab get-kernel {name}`"))
+}
+
+fn missing_scheduler(name: &str) -> Option<String> {
+    let Ok(SchedulerSpec::Program(program)) = name.parse() else { return None };
+    program.path().err()?;
+    let name = &program.program;
+    // Names without a folder are those of the sched_ext project, which are crates.
+    let way = match name.contains('/') {
+        true => "build it there".to_owned(),
+        false => format!(
+            "get it by `cargo install {name}`, which needs clang 18 or newer, and put it on the search path"
+        ),
+    };
+    Some(format!("there is no scheduler {name} here; {way}"))
+}
+
 /// The context of an error that ends a study.
 fn kept(folder: &Path) -> String {
     format!("finished trials stay in {}", folder.display())
@@ -150,4 +196,44 @@ fn outline<J>(plan: &ComputedPlan<J>, commands: impl Fn(&J) -> Vec<Vec<String>>)
     let counted = |number: usize, what: &str| format!("{what}{}", if number == 1 { "" } else { "s" });
     let cells = plan.cells.len();
     text + &format!("{cells} {}, {trials} {}\n", counted(cells, "cell"), counted(most, "trial"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(kernel: &str, scheduler: &str) -> ComputedCell<Configuration> {
+        let job = Configuration {
+            id: String::new(),
+            kernel: kernel.to_owned(),
+            cpus: 1,
+            scheduler: scheduler.to_owned(),
+            varied: Vec::new(),
+            seed: 1,
+            commands: Vec::new(),
+        };
+        ComputedCell { id: String::new(), at: BTreeMap::new(), job }
+    }
+
+    #[test]
+    fn cells_of_what_is_not_here_are_left_out_with_the_way_to_get_it() {
+        let mut cells = vec![
+            cell("6.18", "kernel"),
+            cell("0.1", "kernel"),
+            cell("0.1", "o1"),
+            cell("6.18", "scx_nowhere --slow"),
+            cell("6.18", "./no/scx_mine"),
+        ];
+        let lines = leave_out(&mut cells).unwrap();
+        assert_eq!(cells.len(), 1);
+        let expected = [
+            "2 cells are left out: there is no kernel 0.1 here; get it by `klatch lab get-kernel 0.1`",
+            "1 cell is left out: there is no scheduler ./no/scx_mine here; build it there",
+            "1 cell is left out: there is no scheduler scx_nowhere here; get it by `cargo install scx_nowhere`, which needs \
+             clang 18 or newer, and put it on the search path",
+        ];
+        assert_eq!(lines, expected);
+        let error = leave_out(&mut vec![cell("0.1", "o1")]).unwrap_err().to_string();
+        assert!(error.starts_with("nothing is left to boot; 1 cell is left out"), "{error}");
+    }
 }

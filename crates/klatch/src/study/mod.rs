@@ -38,7 +38,7 @@ const COMPUTED: &str = "Studies of the lab and simulated studies";
 /// kernel for each trial, and a simulated one computes a machine of any number of CPUs. The file decides the kind. Every record and
 /// trial is written as soon as it ends.
 ///
-/// Exit status: 0 every cell has its trials, 1 some cell failed, 2 could not run.
+/// Exit status: 0 every cell has its trials, 1 some cell failed or was left out, 2 could not run.
 #[derive(Args)]
 pub(crate) struct Study {
     /// Study that Klatch brings, or a file; lists the studies with their kinds if omitted

@@ -35,6 +35,7 @@ mod planted_perf_map_as_root;
 mod platforms;
 mod printed_text;
 mod private_files;
+mod probes;
 mod reach;
 mod record_page;
 mod reports;

@@ -241,7 +241,7 @@ fn the_list_has_every_study_with_its_kind() {
 #[test]
 fn a_file_of_each_kind_is_planned_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
-    let boot = "    klatch sched run goodness --out scheduler.json --knob version=24 -- /klatch probe yield --tasks 10\n";
+    let boot = "    klatch sched run goodness --out scheduler.json --knob version=24 -- /klatch probe yield --tasks 10 --json\n";
     for (text, expected) in [
         (SMALL, ["  native-epoll_rooms-2\n", "8 runs, about "]),
         (EMULATED, [boot, "  goodness-version-24\n"]),

@@ -10,10 +10,11 @@ use std::process::{Command, Stdio};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use klatch_host::machine::IN_LAB;
 use klatch_instruments::counters::Counters;
 
 use crate::image::MODULES;
-use crate::job::{Answer, END, IN_LAB, Job, Step};
+use crate::job::{Answer, END, Job, Step};
 
 /// Working folder of the commands; its files return with the answer.
 const OUT: &str = "/out";

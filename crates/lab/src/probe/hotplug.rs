@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use super::{ProbeError, threads};
+use super::times::{Stopwatch, Times};
+use super::{Done, ProbeError, threads};
 
-pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
+pub(super) fn run(tasks: u32, rounds: u32) -> Result<Done, ProbeError> {
     let switches = switches();
     if switches.is_empty() {
         return Err(ProbeError::NoHotplug("there is no /sys/devices/system/cpu/cpu1/online".to_owned()));
@@ -23,13 +24,17 @@ pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
             }
         }
     });
-    let started = Instant::now();
+    let work = work.collect();
+    let watch = Stopwatch::start();
     let result = thread::scope(|scope| {
-        let result = threads(scope, work.collect(), &mut Vec::new()).and_then(|()| toggle(&switches, rounds));
+        let result = threads(scope, work, &mut Vec::new()).and_then(|()| toggle(&switches, rounds));
         stop.store(true, Ordering::Relaxed);
         result
     });
-    result.map(|()| (steps.load(Ordering::Relaxed), started.elapsed().as_nanos() as u64))
+    let elapsed = watch.stop();
+    let [offline, online] = result?;
+    let done = Done::new("yield", steps.load(Ordering::Relaxed), elapsed);
+    Ok(done.with("offline", offline).with("online", online))
 }
 
 /// The `online` files of all CPUs that can be taken offline.
@@ -38,14 +43,18 @@ fn switches() -> Vec<PathBuf> {
     (1..1024).map(file).filter(|file| file.exists()).collect()
 }
 
-fn toggle(switches: &[PathBuf], rounds: u32) -> Result<(), ProbeError> {
+/// Returns the times that going offline and coming online took.
+fn toggle(switches: &[PathBuf], rounds: u32) -> Result<[Times; 2], ProbeError> {
+    let mut all = [Times::new(), Times::new()];
     for _ in 0..rounds {
-        for value in ["0", "1"] {
+        for (value, times) in ["0", "1"].into_iter().zip(&mut all) {
             for switch in switches {
                 let failed = |error| ProbeError::NoHotplug(format!("{}: {error}", switch.display()));
+                let started = Instant::now();
                 std::fs::write(switch, value).map_err(failed)?;
+                times.since(started);
             }
         }
     }
-    Ok(())
+    Ok(all)
 }

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-use super::{ProbeError, threads};
+use super::times::{SharedTimes, Stopwatch, Times};
+use super::{Done, ProbeError, threads};
 
 /// The locks, and what threads do with and without them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,36 +56,39 @@ pub struct Acquisitions {
     pub yields: u64,
 }
 
-pub(super) fn run(
-    tasks: u32,
-    rounds: u32,
-    tiers: LockTiers,
-) -> Result<((u64, u64), Acquisitions), ProbeError> {
+pub(super) fn run(tasks: u32, rounds: u32, tiers: LockTiers) -> Result<Done, ProbeError> {
     let locks: Arc<Vec<Lock>> = Arc::new((0..tiers.locks).map(|_| Lock::default()).collect());
     let counts = Arc::new(Counts::default());
+    let waits = SharedTimes::new();
     let work = (0..tasks).map(|task| {
-        let (locks, counts) = (Arc::clone(&locks), Arc::clone(&counts));
+        let (locks, counts, waits) = (Arc::clone(&locks), Arc::clone(&counts), &waits);
         // Each thread has its own sequence of locks, the same in every run.
         let mut random = u64::from(task).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
         move || {
+            let mut times = Times::new();
             for _ in 0..rounds {
                 compute(tiers.think_us);
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let lock = &locks[((random >> 33) % locks.len() as u64) as usize];
+                let tried = Instant::now();
                 lock.acquire(tiers, &counts);
+                times.since(tried);
                 compute(tiers.hold_us);
                 if tiers.sleep_us > 0 {
                     thread::sleep(Duration::from_micros(tiers.sleep_us.into()));
                 }
                 lock.release();
             }
+            waits.add(&times);
         }
     });
-    let started = Instant::now();
-    thread::scope(|scope| threads(scope, work.collect(), &mut Vec::new()))?;
-    let steps = u64::from(tasks) * u64::from(rounds);
-    Ok(((steps, started.elapsed().as_nanos() as u64), counts.total()))
+    let work = work.collect();
+    let watch = Stopwatch::start();
+    thread::scope(|scope| threads(scope, work, &mut Vec::new()))?;
+    let elapsed = watch.stop();
+    let done = Done::new("section", u64::from(tasks) * u64::from(rounds), elapsed);
+    Ok(Done { acquisitions: Some(counts.total()), ..done.with("acquire", waits.take()) })
 }
 
 /// Computes for this much CPU time of the thread.
@@ -209,7 +213,8 @@ mod tests {
 
     #[test]
     fn every_section_is_entered_by_one_of_the_tiers() {
-        let ((steps, _), counts) = run(4, 20, TIERS).unwrap();
+        let done = run(4, 20, TIERS).unwrap();
+        let (steps, counts) = (done.steps, done.acquisitions.unwrap());
         let Acquisitions { at_once, by_spinning, by_yielding, by_blocking, yields } = counts;
         assert_eq!(at_once + by_spinning + by_yielding + by_blocking, steps);
         assert!(by_spinning == 0 && by_blocking > 0 && yields >= 3 * by_blocking, "{counts:?}");
@@ -217,15 +222,16 @@ mod tests {
 
     #[test]
     fn a_thread_that_only_yields_never_blocks_and_one_without_yields_only_blocks() {
-        let (_, yielding) = run(4, 20, LockTiers { block: Block::Yield, ..TIERS }).unwrap();
+        let counts = |tiers| run(4, 20, tiers).unwrap().acquisitions.unwrap();
+        let yielding = counts(LockTiers { block: Block::Yield, ..TIERS });
         assert!(yielding.by_blocking == 0 && yielding.by_yielding > 0, "{yielding:?}");
-        let (_, blocking) = run(4, 20, LockTiers { yields: 0, ..TIERS }).unwrap();
+        let blocking = counts(LockTiers { yields: 0, ..TIERS });
         assert!(blocking.yields == 0 && blocking.by_blocking > 0, "{blocking:?}");
     }
 
     #[test]
     fn one_thread_acquires_every_lock_at_once() {
-        let (_, counts) = run(1, 50, LockTiers { locks: 3, ..TIERS }).unwrap();
-        assert_eq!(counts, Acquisitions { at_once: 50, ..Acquisitions::default() });
+        let counts = run(1, 50, LockTiers { locks: 3, ..TIERS }).unwrap().acquisitions;
+        assert_eq!(counts.unwrap(), Acquisitions { at_once: 50, ..Acquisitions::default() });
     }
 }

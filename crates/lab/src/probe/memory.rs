@@ -5,9 +5,9 @@
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Instant;
 
-use super::{ProbeError, threads, within};
+use super::times::{Elapsed, Stopwatch};
+use super::{Done, ProbeError, threads, within};
 
 /// How memory is accessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,14 +27,16 @@ const BYTES_MAX: u64 = 256 << 20;
 /// Alignment of the memory, so that the sets of a cache are filled evenly.
 const ALIGNED: usize = 1 << 16;
 const WORD: usize = 8;
+/// Name of an operation.
+const ACCESS: &str = "access";
 
-/// Accesses `elements` at a distance of `stride_bytes`, `rounds` times. Returns accesses and the time that they took, ns.
+/// Accesses `elements` at a distance of `stride_bytes`, `rounds` times.
 pub(super) fn run(
     pattern: Pattern,
     elements: u32,
     stride_bytes: u32,
     rounds: u32,
-) -> Result<(u64, u64), ProbeError> {
+) -> Result<Done, ProbeError> {
     within("elements", elements, 1 << 24)?;
     within("stride", stride_bytes, 1 << 20)?;
     let bytes = u64::from(elements) * u64::from(stride_bytes).next_multiple_of(WORD as u64);
@@ -47,7 +49,7 @@ pub(super) fn run(
     for element in 0..count {
         memory[element * step] = ((element + 1) % count * step) as u64;
     }
-    let elapsed_ns = match pattern {
+    let elapsed = match pattern {
         Pattern::Chase => timed(|| chase(memory, steps)),
         Pattern::Stride => timed(|| strides(memory, step, rounds)),
         Pattern::Copy => {
@@ -56,14 +58,14 @@ pub(super) fn run(
         }
         Pattern::Share => return share(rounds),
     };
-    Ok((steps, elapsed_ns))
+    Ok(Done::new(ACCESS, steps, elapsed))
 }
 
-/// Time that the work takes, ns. Its result is made, although nobody needs it.
-fn timed<T>(work: impl FnOnce() -> T) -> u64 {
-    let started = Instant::now();
+/// Times the work. Its result is made, although nothing needs it.
+fn timed<T>(work: impl FnOnce() -> T) -> Elapsed {
+    let watch = Stopwatch::start();
     black_box(work());
-    started.elapsed().as_nanos() as u64
+    watch.stop()
 }
 
 #[inline(never)]
@@ -95,7 +97,7 @@ fn copy(from: &[u64], to: &mut [u64]) {
 }
 
 /// Two threads wait in turn for an odd and an even number in one word, and write the next one.
-fn share(rounds: u32) -> Result<(u64, u64), ProbeError> {
+fn share(rounds: u32) -> Result<Done, ProbeError> {
     let word = AtomicU64::new(0);
     let last = 2 * u64::from(rounds);
     let play = |first: u64| {
@@ -103,9 +105,9 @@ fn share(rounds: u32) -> Result<(u64, u64), ProbeError> {
         move || hand_over(word, first, last)
     };
     let work: Vec<Box<dyn FnOnce() + Send + '_>> = vec![Box::new(play(0)), Box::new(play(1))];
-    let started = Instant::now();
+    let watch = Stopwatch::start();
     thread::scope(|scope| threads(scope, work, &mut Vec::new()))?;
-    Ok((last, started.elapsed().as_nanos() as u64))
+    Ok(Done::new(ACCESS, last, watch.stop()))
 }
 
 #[inline(never)]

@@ -4,12 +4,14 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, Thread};
 use std::time::Instant;
 
-use super::{ProbeError, threads};
+use super::times::{SharedTimes, Stopwatch, Times};
+use super::{Done, ProbeError, threads};
 
-pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
+pub(super) fn run(tasks: u32, rounds: u32) -> Result<Done, ProbeError> {
     let all: Arc<OnceLock<Vec<Thread>>> = Arc::default();
+    let absences = SharedTimes::new();
     let work = (0..tasks as usize).map(|number| {
-        let all = Arc::clone(&all);
+        let (all, absences) = (Arc::clone(&all), &absences);
         move || {
             // Once all threads exist, each wakes two others, so the queue reaches its length within a few rounds. There is no
             // barrier: under a scheduler with slices, a thread with little time left may run only after all others.
@@ -20,17 +22,24 @@ pub(super) fn run(tasks: u32, rounds: u32) -> Result<(u64, u64), ProbeError> {
                 }
             };
             others.iter().skip(2 * number + 1).take(2).for_each(Thread::unpark);
-            (0..rounds).for_each(|_| thread::yield_now());
+            let (mut times, mut at) = (Times::new(), Instant::now());
+            for _ in 0..rounds {
+                thread::yield_now();
+                at = times.since(at);
+            }
+            absences.add(&times);
         }
     });
-    let started = Instant::now();
+    let work = work.collect();
+    let watch = Stopwatch::start();
     thread::scope(|scope| {
         let mut spawned = Vec::new();
-        let result = threads(scope, work.collect(), &mut spawned);
+        let result = threads(scope, work, &mut spawned);
         let first = spawned.first().cloned();
         let _ = all.set(spawned);
         first.iter().for_each(Thread::unpark);
         result
     })?;
-    Ok((u64::from(tasks) * u64::from(rounds), started.elapsed().as_nanos() as u64))
+    let elapsed = watch.stop();
+    Ok(Done::new("yield", u64::from(tasks) * u64::from(rounds), elapsed).with("yield", absences.take()))
 }

@@ -1,5 +1,7 @@
 //! What the lab's counters counted of a command: exact, and modelled as far as caches are concerned.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::saturating_sum;
@@ -17,11 +19,23 @@ pub struct LabCounts {
     pub instructions_by_cpu: Vec<u64>,
     /// Calls whose counts their caller has, because there were too many paths.
     pub calls_lost: u64,
+    /// The operations that were counted, without the start and the end of the command; `None` if the whole command was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations: Option<CountedOperations>,
     /// Every routine that counted something, by process; most instructions of its own first.
     pub routines: Vec<RoutineCounts>,
     /// What was missed, by process; most first-level misses first. Without modelled caches there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub data: Vec<DataCounts>,
+}
+
+/// What a command did while it was counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedOperations {
+    /// Name of one: `message` of chat, `transaction` of rr, `yield` of a probe.
+    pub name: String,
+    /// Number of them.
+    pub count: u64,
 }
 
 /// Data that a process missed in the caches.
@@ -73,6 +87,39 @@ pub struct EventCounts {
     pub modelled_cycles: u64,
 }
 
+/// What the operations of a command cost, by routine over all processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationCosts {
+    /// The operations.
+    pub operations: CountedOperations,
+    /// Instructions of the machine meanwhile.
+    pub instructions: u64,
+    /// Modelled cycles meanwhile; 0 if no caches were modelled.
+    pub modelled_cycles: u64,
+    /// Routines by their own instructions, most first; the last row is all others.
+    pub routines: Vec<RoutineCost>,
+}
+
+impl OperationCosts {
+    /// A routine with less than one of this many parts of all instructions is not listed.
+    const PARTS: u64 = 5_000;
+    /// Name of the row that has all that are not listed.
+    pub const REST: &str = "all others";
+}
+
+/// The own counts of a routine, over all processes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoutineCost {
+    /// Its name, as in [`RoutineCounts`].
+    pub routine: String,
+    /// Whether it is the kernel's.
+    pub kernel: bool,
+    /// Its own instructions.
+    pub instructions: u64,
+    /// Its own modelled cycles.
+    pub modelled_cycles: u64,
+}
+
 /// A kind of event: its name, and its count.
 type Named = (&'static str, fn(&EventCounts) -> u64);
 
@@ -108,6 +155,41 @@ impl EventCounts {
 }
 
 impl LabCounts {
+    /// The routines with the costs of the operations; `None` if whole commands were counted.
+    pub fn costs(&self) -> Option<OperationCosts> {
+        let operations = self.operations.clone().filter(|operations| operations.count > 0)?;
+        let mut routines: BTreeMap<(&str, bool), RoutineCost> = BTreeMap::new();
+        for one in &self.routines {
+            let row = routines.entry((&one.routine, one.kernel)).or_insert_with(|| RoutineCost {
+                routine: one.routine.clone(),
+                kernel: one.kernel,
+                ..RoutineCost::default()
+            });
+            row.instructions += one.own.instructions;
+            row.modelled_cycles += one.own.modelled_cycles;
+        }
+        let total = self.total();
+        let least = total.instructions / OperationCosts::PARTS;
+        let mut rest = RoutineCost { routine: OperationCosts::REST.to_owned(), ..RoutineCost::default() };
+        let mut listed = Vec::new();
+        for row in routines.into_values() {
+            if row.instructions > least {
+                listed.push(row);
+            } else {
+                rest.instructions += row.instructions;
+                rest.modelled_cycles += row.modelled_cycles;
+            }
+        }
+        listed.sort_by(|a, b| (b.instructions, &a.routine).cmp(&(a.instructions, &b.routine)));
+        listed.push(rest);
+        Some(OperationCosts {
+            operations,
+            instructions: total.instructions,
+            modelled_cycles: total.modelled_cycles,
+            routines: listed,
+        })
+    }
+
     /// The sum over all routines.
     pub fn total(&self) -> EventCounts {
         let mut total = EventCounts::default();
@@ -115,11 +197,23 @@ impl LabCounts {
         total
     }
 
+    /// The value of a column `EVENT_per_operation`: events of the machine for each operation; `kernel_EVENT_per_operation` without those of
+    /// programs.
+    fn per_operation(&self, name: &str) -> Option<f64> {
+        let event = name.strip_suffix(PER_OPERATION)?;
+        let of_kernel = event.strip_prefix("kernel_");
+        let routines = self.routines.iter().filter(|one| of_kernel.is_none() || one.kernel);
+        let counts =
+            routines.map(|one| one.own.get(of_kernel.unwrap_or(event))).collect::<Option<Vec<_>>>()?;
+        let operations = self.operations.as_ref().filter(|operations| operations.count > 0)?;
+        Some(saturating_sum(counts) as f64 / operations.count as f64)
+    }
+
     /// The value of a column `ROUTINE:EVENT`: events per call of a routine of the kernel with what it called or, as `own_EVENT`, without
     /// it, over all processes. The routine is its name, or the end of the name of a program in BPF: `dispatch` for
     /// `bpf:goodness_dispatch`.
     pub fn column(&self, name: &str) -> Option<f64> {
-        let (routine, event) = name.split_once(':')?;
+        let Some((routine, event)) = name.split_once(':') else { return self.per_operation(name) };
         let is_named = |name: &str| {
             let program = name.strip_prefix("bpf:");
             name == routine || program.is_some_and(|program| program.rsplit('_').next() == Some(routine))
@@ -138,6 +232,14 @@ impl LabCounts {
 /// Whether a column of a study is a count by routine.
 pub fn is_count(column: &str) -> bool {
     column.contains(':')
+}
+
+/// What columns end with that are counts for each operation.
+const PER_OPERATION: &str = "_per_operation";
+
+/// Whether the counters have the numbers of a column of a study. What begins with a slash is a place in a record.
+pub fn is_counted(column: &str) -> bool {
+    is_count(column) || (column.ends_with(PER_OPERATION) && !column.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -163,5 +265,36 @@ mod tests {
         assert_eq!(counts.column("dispatch:l1d_misses"), Some(10.0));
         assert_eq!(counts.column("dispatch:nonsense"), None);
         assert_eq!(counts.column("enqueue:l1d_misses"), None);
+    }
+
+    #[test]
+    fn costs_of_operations_have_every_instruction_once() {
+        let routine = |process: &str, name: &str, kernel, instructions| RoutineCounts {
+            process: process.to_owned(),
+            routine: name.to_owned(),
+            kernel,
+            own: EventCounts { instructions, ..EventCounts::default() },
+            ..RoutineCounts::default()
+        };
+        let routines = vec![
+            routine("server", "schedule", true, 60_000),
+            routine("crowd", "schedule", true, 20_000),
+            routine("crowd", "main", false, 19_990),
+            routine("crowd", "rare", true, 10),
+        ];
+        let operations = Some(CountedOperations { name: "message".to_owned(), count: 100 });
+        let counts = LabCounts { operations, routines, ..LabCounts::default() };
+        let costs = counts.costs().unwrap();
+        let rows: Vec<_> =
+            costs.routines.iter().map(|row| (row.routine.as_str(), row.instructions)).collect();
+        assert_eq!(rows, [("schedule", 80_000), ("main", 19_990), (OperationCosts::REST, 10)]);
+        assert_eq!(costs.instructions, 100_000);
+        assert_eq!(counts.column("instructions_per_operation"), Some(1_000.0));
+        assert_eq!(counts.column("kernel_instructions_per_operation"), Some(800.1));
+        assert_eq!(counts.column("nonsense_per_operation"), None);
+        assert!(is_counted("instructions_per_operation"));
+        assert!(!is_counted("/operations/cpu_us_per_operation"));
+        let whole = LabCounts { operations: None, ..counts };
+        assert_eq!((whole.costs(), whole.column("instructions_per_operation")), (None, None));
     }
 }

@@ -5,7 +5,10 @@ mod outcome;
 mod scheduler;
 mod study;
 
-pub use counts::{DataCounts, EventCounts, LabCounts, RoutineCounts, is_count};
+pub use counts::{
+    CountedOperations, DataCounts, EventCounts, LabCounts, OperationCosts, RoutineCost, RoutineCounts,
+    is_count, is_counted,
+};
 pub use outcome::Outcome;
 pub use scheduler::{CostAtLength, SchedulerCounts, SchedulerReport, StatValue};
 pub use study::{Configuration, DEFAULT_KERNEL, KERNEL_SCHEDULER, Study, VariedValue};

@@ -22,7 +22,7 @@ pub struct Study {
     pub name: String,
     /// The question that the study answers.
     pub question: String,
-    /// Names of pinned kernels: `6.18`.
+    /// Kernels: pinned ones (`6.18`), those that were fetched from Debian (`6.12`), or files. Cells of a version that is not here are left out.
     #[serde(default = "default_kernels")]
     pub kernels: Vec<String>,
     /// CPUs of the emulated machine, 1 to 64.
@@ -49,6 +49,10 @@ pub struct Study {
     /// Caches that the counters model, by preset or file, or `instructions`; without it nothing is counted.
     #[serde(default)]
     pub counters: Option<String>,
+    /// Whether the counters count only the operations of `run` and `probe`, from when all users have joined to the last delivery. The report
+    /// then has their costs by routine.
+    #[serde(default)]
+    pub per_operation: bool,
     /// Columns of the table, by the names of `Outcome::value`.
     pub show: Vec<String>,
     /// Whether the report shows the distribution of queue lengths.
@@ -68,13 +72,30 @@ pub enum VariedValue {
     Number(i64),
     /// Any text, such as a whole command.
     Text(String),
+    /// A text with a name by which tables show it.
+    Named {
+        /// Its name.
+        name: String,
+        /// The text that stands in the command.
+        value: String,
+    },
+}
+
+impl VariedValue {
+    /// What stands in the command.
+    pub fn value(&self) -> String {
+        match self {
+            VariedValue::Named { value, .. } => value.clone(),
+            other => other.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for VariedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             VariedValue::Number(number) => number.fmt(f),
-            VariedValue::Text(text) => text.fmt(f),
+            VariedValue::Text(text) | VariedValue::Named { name: text, .. } => text.fmt(f),
         }
     }
 }
@@ -90,7 +111,7 @@ pub struct Configuration {
     pub cpus: u32,
     /// The scheduler with its knobs (`goodness:version=24`), or [`KERNEL_SCHEDULER`].
     pub scheduler: String,
-    /// Names and values of what `vary` sets.
+    /// Names of what `vary` sets, and of their values.
     pub varied: Vec<(String, String)>,
     /// Seed of QEMU, and of the moment when the commands start; 0 in a cell without one.
     pub seed: u32,

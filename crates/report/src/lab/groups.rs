@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::lab::{Configuration, Outcome, Study, is_count};
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Outcome, Study, is_count};
 use klatch_record::saturating_sum;
 use klatch_stats::{LinearFit, linear_fit, mean_interval};
 
@@ -43,6 +43,7 @@ pub(super) struct CostCurve {
 struct Labels {
     kernels_differ: bool,
     cpus_differ: bool,
+    schedulers_differ: bool,
 }
 
 impl Labels {
@@ -52,6 +53,7 @@ impl Labels {
         Labels {
             kernels_differ: all().any(|one| first.is_some_and(|first| one.kernel != first.kernel)),
             cpus_differ: all().any(|one| first.is_some_and(|first| one.cpus != first.cpus)),
+            schedulers_differ: all().any(|one| first.is_some_and(|first| one.scheduler != first.scheduler)),
         }
     }
 
@@ -60,15 +62,18 @@ impl Labels {
         let kernel = self.kernels_differ.then(|| format!("Linux {}", one.kernel));
         let cpus =
             self.cpus_differ.then(|| format!("{} CPU{}", one.cpus, if one.cpus == 1 { "" } else { "s" }));
-        [kernel, cpus, Some(one.scheduler.clone())].into_iter().flatten().collect::<Vec<_>>().join(", ")
+        // What all kernels have of their own says nothing.
+        let is_usual = self.kernels_differ && !self.schedulers_differ && one.scheduler == KERNEL_SCHEDULER;
+        let scheduler = (!is_usual).then(|| one.scheduler.clone());
+        [kernel, cpus, scheduler].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 
     /// Everything except the seed.
     fn configuration(&self, one: &Configuration) -> String {
-        // A whole command needs no name in front of it.
-        let varied = one.varied.iter().map(|(name, value)| match value.contains(' ') {
-            true => format!(", {value}"),
-            false => format!(", {name} {value}"),
+        // Only a number needs a name in front of it.
+        let varied = one.varied.iter().map(|(name, value)| match value.parse::<f64>() {
+            Ok(_) => format!(", {name} {value}"),
+            Err(_) => format!(", {value}"),
         });
         std::iter::once(self.machine(one)).chain(varied).collect()
     }

@@ -1,5 +1,6 @@
 //! Reports of studies of the lab.
 
+mod costs;
 mod groups;
 mod read;
 mod report;

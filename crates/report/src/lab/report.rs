@@ -4,13 +4,14 @@ use std::path::Path;
 
 use klatch_record::lab::{Outcome, Study};
 
+use super::costs::{Load, answer as costs_answer, charts as cost_charts, loads};
 use super::groups::{
     CostCurve, Group, cost_curves, count_columns, count_curves, groups, length_distribution,
 };
 use crate::build::{fixed, shell_line};
 use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Footnote, Mark, Place, Point, REPORT_SCHEMA_NAME, Report, Scale,
-    Section, Standing, Verdict,
+    Section, Standing, Verdict, WarningRow,
 };
 
 /// The report of a study of the lab; `folder` is named as its source.
@@ -26,6 +27,10 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
             .extend(count_columns(study).map(|column| count_chart(column, &count_curves(outcomes, column))));
         sections.insert(0, section("cost", "Cost of a decision", charts));
     }
+    let loads = loads(outcomes);
+    if !loads.is_empty() {
+        sections.insert(0, section("operations", "What an operation costs", cost_charts(&loads)));
+    }
     if study.distribution {
         sections.push(section("lengths", "Queue length", vec![length_chart(&groups)]));
     }
@@ -34,7 +39,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: study.name.clone(),
         question: study.question.clone(),
-        answer: answer(study, &groups, &curves),
+        answer: answer(study, &groups, &curves, &loads),
         verdict: Verdict {
             standing: match outcomes.len() - failed {
                 0 => Standing::Nothing,
@@ -46,7 +51,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
                 _ => format!("{failed} of {} boots failed", outcomes.len()),
             },
         },
-        warnings: Vec::new(),
+        warnings: left_out(study, outcomes),
         cells: Vec::new(),
         axes: Vec::new(),
         ratios: Vec::new(),
@@ -79,9 +84,15 @@ fn section(id: &str, title: &str, charts: Vec<Chart>) -> Section {
     Section { id: id.to_owned(), title: title.to_owned(), lead: None, charts, flames: Vec::new() }
 }
 
-/// The slopes if the study fits a line, else the lowest and highest value of its first column.
-fn answer(study: &Study, groups: &[Group<'_>], curves: &[CostCurve]) -> String {
+/// What operations cost if they were counted under several kernels; the slopes if the study fits a line; else the lowest and highest value of its first column.
+fn answer(study: &Study, groups: &[Group<'_>], curves: &[CostCurve], loads: &[Load<'_>]) -> String {
+    if let Some(costs) = costs_answer(loads) {
+        return costs;
+    }
     if study.fit {
+        if let Some(range) = slopes(curves) {
+            return range;
+        }
         let lines = curves.iter().filter_map(|curve| {
             let fit = curve.fit?;
             let r2 = fit.r2.map_or("all equal".to_owned(), |r2| format!("r² {r2:.3}"));
@@ -105,6 +116,20 @@ fn answer(study: &Study, groups: &[Group<'_>], curves: &[CostCurve]) -> String {
         }
         _ => "No answer: no boot produced numbers.".to_owned(),
     }
+}
+
+/// The ends of the slopes, if there are too many to list.
+fn slopes(curves: &[CostCurve]) -> Option<String> {
+    const LISTED_MAX: usize = 6;
+    let mut fits: Vec<(f64, &str)> =
+        curves.iter().filter_map(|curve| Some((curve.fit?.slope.estimate, curve.name.as_str()))).collect();
+    fits.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let [(least, at_least), .., (most, at_most)] = fits.as_slice() else { return None };
+    (fits.len() > LISTED_MAX).then(|| {
+        format!(
+            "Extra cost of a decision per waiting task: from {least:.1} ns ({at_least}) to {most:.1} ns ({at_most})."
+        )
+    })
 }
 
 fn short(value: f64) -> String {
@@ -232,6 +257,24 @@ fn unit(name: &str) -> &'static str {
         "uptime_us" => "µs",
         _ => "",
     }
+}
+
+/// Kernels and schedulers of the study without any boot.
+fn left_out(study: &Study, outcomes: &[Outcome]) -> Vec<WarningRow> {
+    let without = |all: &[String], of: fn(&Outcome) -> &String| -> Vec<String> {
+        all.iter().filter(|name| !outcomes.iter().any(|outcome| of(outcome) == *name)).cloned().collect()
+    };
+    let missing = [
+        ("kernels", without(&study.kernels, |outcome| &outcome.configuration.kernel)),
+        ("schedulers", without(&study.schedulers, |outcome| &outcome.configuration.scheduler)),
+    ];
+    let missing = missing.into_iter().filter(|(_, names)| !names.is_empty());
+    let row = |(what, names): (&str, Vec<String>)| WarningRow {
+        message: format!("{what} without a boot: {}", names.join(", ")),
+        advice: "get them, and resume the study".to_owned(),
+        cells: Vec::new(),
+    };
+    missing.map(row).collect()
 }
 
 fn facts(study: &Study) -> Vec<Fact> {

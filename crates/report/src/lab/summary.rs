@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use klatch_record::lab::{Outcome, Study};
 
+use super::costs::{answer, loads, tables};
 use super::groups::{
     CostCurve, LengthDistribution, Mean, cost_curves, count_columns, count_curves, groups,
     length_distribution,
@@ -23,6 +24,13 @@ pub fn lab_summary(study: &Study, outcomes: &[Outcome]) -> String {
         rows.push(row);
     }
     let mut text = aligned(&rows);
+    let loads = loads(outcomes);
+    if !loads.is_empty() {
+        text += &format!("\n{}", tables(&loads));
+        if let Some(answer) = answer(&loads) {
+            text += &format!("\n{answer}\n");
+        }
+    }
     if study.distribution {
         text += "\n";
         text += &aligned(&shares(&length_distribution(&groups)));
@@ -127,6 +135,7 @@ mod tests {
             failure: None,
             scheduler: Some(report),
             counts: Default::default(),
+            costs: None,
             results: Vec::new(),
             uptime_us: 0,
         }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use klatch_lab::{
-    Boot, BootKernel, Image, Job, LabError, boot, machine_image, outcome, outcome_without_answer,
+    Boot, BootKernel, Counting, Image, Job, LabError, boot, machine_image, outcome, outcome_without_answer,
 };
 use klatch_record::lab::{Configuration, Outcome};
 
@@ -23,6 +23,8 @@ pub struct Emulated {
     pub memory_mb: u32,
     /// Arguments of the counters' plugin; `None` if nothing is counted.
     pub counters: Option<String>,
+    /// What they count.
+    pub counting: Option<Counting>,
     /// Longest duration of a boot, in the host's time.
     pub limit: Duration,
     /// Whether each trial boots a second time, and counts only if both gave the same output.
@@ -48,7 +50,7 @@ impl Computer for Emulated {
             cpus: one.cpus,
             memory_mb: self.memory_mb,
             seed: one.seed,
-            job: Job::new(&one, self.counters.is_some()),
+            job: Job::new(&one, self.counting),
             counters: self.counters.clone(),
             limit: self.limit,
             interrupted: &self.interrupted,

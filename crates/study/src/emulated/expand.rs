@@ -1,7 +1,7 @@
 //! Makes the cells of a study of the lab: every combination of kernels, CPUs, schedulers and varied values.
 
 use klatch_lab::{Boot, BootKernel};
-use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study};
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study, VariedValue};
 use klatch_record::{Build, ResultKind};
 use klatch_schedulers::SchedulerSpec;
 
@@ -41,7 +41,7 @@ fn expand(file: &StudyFile, build: Build) -> Result<EmulatedStudy, StudyFileErro
     let (axes, mut cells) = axes_and_cells(first, &dimensions(&study, file), file)?;
     for ComputedCell { id, job, .. } in &mut cells {
         job.id.clone_from(id);
-        job.commands = commands(&study.commands, &job.varied);
+        job.commands = commands(&study, &job.varied);
     }
     let plan = ComputedPlan {
         head: file.head(&study.question, axes, build)?,
@@ -83,14 +83,29 @@ fn dimensions(study: &Study, file: &StudyFile) -> Vec<Dimension<Change<Configura
 }
 
 /// The commands with the varied values in place of their names, as words.
-fn commands(commands: &[String], varied: &[(String, String)]) -> Vec<Vec<String>> {
-    let fill = |command: &String| {
-        let filled = varied
-            .iter()
-            .fold(command.clone(), |command, (name, value)| command.replace(&placeholder(name), value));
-        filled.split_whitespace().map(str::to_owned).collect()
+fn commands(study: &Study, varied: &[(String, String)]) -> Vec<Vec<String>> {
+    let text = |name: &String, shown: &String| {
+        let values = study.vary.get(name).into_iter().flatten();
+        let found = values.into_iter().find(|value| value.to_string() == *shown);
+        found.map_or_else(|| shown.clone(), VariedValue::value)
     };
-    commands.iter().map(fill).collect()
+    let fill = |command: &String| {
+        let filled = varied.iter().fold(command.clone(), |command, (name, shown)| {
+            command.replace(&placeholder(name), &text(name, shown))
+        });
+        let words = filled.split_whitespace().map(str::to_owned);
+        with_json(words.collect())
+    };
+    study.commands.iter().map(fill).collect()
+}
+
+/// A probe prints its result as JSON, of which the study takes its numbers.
+fn with_json(mut command: Vec<String>) -> Vec<String> {
+    const JSON: &str = "--json";
+    if command.first().is_some_and(|name| name == "probe") && !command.iter().any(|word| word == JSON) {
+        command.push(JSON.to_owned());
+    }
+    command
 }
 
 /// What stands in a command for a value of `[vary]`.
@@ -106,11 +121,16 @@ fn check(study: &Study, file: &StudyFile) -> Result<(), StudyFileError> {
             return wrong("schedulers", error.to_string());
         }
     }
-    if let Some(Err(error)) = study.kernels.iter().map(|name| BootKernel::check(name)).find(Result::is_err) {
+    // A version may be fetched after the study was written; what has another form can only be a mistake.
+    let files = study.kernels.iter().filter(|name| !BootKernel::is_version(name));
+    if let Some(Err(error)) = files.map(|name| BootKernel::check(name)).find(Result::is_err) {
         return wrong("kernels", error.to_string());
     }
     if let Some(Err(error)) = study.counters.as_deref().map(Boot::counters) {
         return wrong("counters", error.to_string());
+    }
+    if study.per_operation && study.counters.is_none() {
+        return wrong("per_operation", "per_operation counts, so it needs counters".to_owned());
     }
     if let Some(cpus) = study.cpus.iter().find(|cpus| !(1..=64).contains(*cpus)) {
         return wrong("cpus", format!("cpus must be 1 to 64, got {cpus}"));

@@ -27,11 +27,11 @@ fn every_combination_is_a_cell_and_each_seed_a_boot() {
     let expected =
         ["fifo_tasks-5", "fifo_tasks-10", "o1-yield-2-warm_us-0_tasks-5", "o1-yield-2-warm_us-0_tasks-10"];
     assert_eq!(names, expected);
-    assert_eq!(cells[3].commands, [["probe", "yield", "--tasks", "10"]]);
-    let boots = [1, 2].map(|seed| Job::new(&cells[3].with_seed(seed), false));
+    assert_eq!(cells[3].commands, [["probe", "yield", "--tasks", "10", "--json"]]);
+    let boots = [1, 2].map(|seed| Job::new(&cells[3].with_seed(seed), None));
     assert_eq!(
         boots[0].commands[0].join(" "),
-        "sched run o1 --out scheduler.json --knob yield=2 --knob warm_us=0 -- /klatch probe yield --tasks 10"
+        "sched run o1 --out scheduler.json --knob yield=2 --knob warm_us=0 -- /klatch probe yield --tasks 10 --json"
     );
     assert_ne!(boots[0].start_us, boots[1].start_us);
     assert_eq!(DEFAULT_KERNEL, Kernel::all()[0].name);
@@ -44,9 +44,9 @@ fn several_commands_are_one_boot_and_each_loads_the_scheduler_again() {
     let cells = cells(&several);
     assert_eq!(cells.len(), 4);
     let commands: Vec<String> =
-        Job::new(&cells[0], false).commands.iter().map(|command| command.join(" ")).collect();
+        Job::new(&cells[0], None).commands.iter().map(|command| command.join(" ")).collect();
     let under = "sched run fifo --out scheduler.json -- /klatch probe";
-    assert_eq!(commands, [format!("{under} forks"), format!("{under} yield --tasks 5")]);
+    assert_eq!(commands, [format!("{under} forks --json"), format!("{under} yield --tasks 5 --json")]);
 }
 
 #[test]
@@ -59,4 +59,17 @@ fn an_invalid_study_is_refused_with_line_and_column() {
     assert!(error("show = []", "show = []\ncpus = [65]").contains("6:8: cpus must be 1 to 64, got 65"));
     assert!(error("show = []", "").starts_with("small.toml:1:1: missing field `show`"));
     assert!(error("show = []", "show = []\ncounters = 'z80'").contains("small.toml:6:12: "));
+    assert!(error("show = []", "show = []\nper_operation = true").contains("needs counters"));
+    assert!(error("show = []", "show = []\nkernels = ['./no/bzImage']").contains("there is no kernel"));
+}
+
+#[test]
+fn a_kernel_that_is_to_be_fetched_is_no_mistake_and_a_named_value_has_a_short_name() {
+    let text = SMALL.replace("[5, 10]", "[{ name = 'a few', value = '3 --rounds 7' }, 10]");
+    let cells = cells(&text.replace("show = []", "show = []\nkernels = ['4.0', '6.18']"));
+    assert_eq!(cells.len(), 8);
+    let first = &cells[0];
+    assert_eq!((first.id.as_str(), first.kernel.as_str()), ("kernel-4.0_fifo_tasks-a-few", "4.0"));
+    assert_eq!(first.varied, [("tasks".to_owned(), "a few".to_owned())]);
+    assert_eq!(first.commands[0].join(" "), "probe yield --tasks 3 --rounds 7 --json");
 }

@@ -70,6 +70,26 @@ fn a_copy_misses_once_a_line_and_a_second_boot_counts_the_same() {
 }
 
 #[test]
+fn operations_are_counted_without_the_start_of_the_program() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let mut exec = klatch();
+    exec.args(["lab", "exec", "--counters=instructions", "--operations", "--out"]).arg(&out);
+    exec.args(["--", "probe", "ping-pong", "--tasks", "1", "--rounds", "500"]);
+    let finished = Finished::run(&mut exec);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let counts = counts(&out);
+    let operations = counts.operations.as_ref().unwrap();
+    assert_eq!((operations.name.as_str(), operations.count), ("wake-up", 1_000));
+    // To start the program takes millions; two switches and four system calls take thousands.
+    let each = counts.total().instructions / 1_000;
+    assert!((2_000..20_000).contains(&each), "{each}");
+    let compared = Finished::run(klatch().args(["lab", "compare"]).args([&out, &out]));
+    assert!(compared.out.contains("counts of a wake-up; before 1,000 of them"), "{compared:?}");
+}
+
+#[test]
 fn a_word_that_two_cpus_write_in_turn_is_transferred_each_time() {
     needs!(Need::Qemu);
     // So many that what else the two CPUs share, at the start and in interrupts, is less than one per cent.

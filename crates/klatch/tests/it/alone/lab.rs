@@ -83,8 +83,8 @@ fn schedulers_load_on_the_newer_kernel() {
     // The first two use all of them together. Tasks queued for a CPU that goes offline must move, and one that cannot
     // come to a CPU now must be found by it later (o1, in some of five rounds). A CPU that comes online again must still
     // handle work sent by interrupt, or unloading never ends (fifo).
-    let ping_pong = ["probe", "ping-pong", "--tasks", "5", "--rounds", "20"];
-    let hotplug = ["probe", "hotplug", "--tasks", "8", "--rounds", "5"];
+    let ping_pong = ["probe", "ping-pong", "--tasks", "5", "--rounds", "20", "--json"];
+    let hotplug = ["probe", "hotplug", "--tasks", "8", "--rounds", "5", "--json"];
     for (scheduler, cpus, probe) in
         [("multiqueue", "1", ping_pong), ("o1", "2", hotplug), ("fifo", "2", hotplug)]
     {
