@@ -58,6 +58,20 @@ pub fn lab_answer(counts: &LabCounts) -> String {
 /// How a count of `event` differs from an earlier one, in a sentence.
 pub fn lab_difference_answer(before: &LabCounts, after: &LabCounts, event: &str) -> String {
     let of = |counts: &LabCounts| counts.total().get(event).unwrap_or_default();
+    if let (Some(first), Some(last)) = (&before.operations, &after.operations)
+        && of(before) > 0
+    {
+        let [from, to] = [(before, first), (after, last)]
+            .map(|(counts, operations)| of(counts) as f64 / operations.count.max(1) as f64);
+        let percent = (to / from - 1.0) * 100.0;
+        let event = event.replace('_', " ");
+        return match from == to {
+            true => format!("A {} costs {to:.1} {event} in both.", last.name),
+            false => {
+                format!("A {} costs {from:.1} {event} before and {to:.1} after, {percent:+.2} %.", last.name)
+            }
+        };
+    }
     match (of(before), of(after)) {
         (from, to) if from == to => format!("Both have {} {event}.", grouped(to)),
         (0, to) => format!("After has {} {event}, before has none.", grouped(to)),
@@ -131,29 +145,117 @@ fn share(part: u64, whole: u64) -> String {
 /// changed most.
 pub fn lab_difference(before: &LabCounts, after: &LabCounts, event: &str, top: usize) -> String {
     let (from, to) = (before.total(), after.total());
-    let mut totals = table(&["total", "before", "after", "change", ""], 1);
+    let each = Each::of(before, after);
+    let mut totals = each.table("total");
     for (name, of) in EventCounts::ALL {
-        totals.row(change(name.to_owned(), of(&from), of(&to)));
+        totals.row(each.row(name.to_owned(), of(&from), of(&to)));
     }
-    let routines = changes("routine, by its own", &own_by_routine(before, after, event), top);
-    let routines = match routines {
-        Some((count, table)) => format!("routines with other {event}: {count}\n{table}\n"),
-        None => format!("no routine has other {event}\n"),
+    let head = each.head(before, after);
+    let all = own_by_routine(before, after, event);
+    let changed = all.iter().filter(|row| each.differ(row)).count();
+    let mut routines = match changed {
+        0 => format!("no routine has other {event}\n"),
+        count => format!("routines with other {event}: {count}\n"),
     };
-    let data = changes("data that was missed", &by_data(before, after, event), top);
-    let data = data.map(|(_, table)| format!("\n{table}\n")).unwrap_or_default();
-    format!("{totals}\n\n{routines}{data}")
+    let kinds: [(&str, Changed); 4] = [
+        ("appeared", |row| row.1 == 0),
+        ("went", |row| row.2 == 0),
+        ("grew", |row| row.1 > 0 && row.2 > 0),
+        ("shrank", |row| row.1 > 0 && row.2 > 0),
+    ];
+    for (word, is_of_kind) in kinds {
+        let rows: Vec<&Row> = all
+            .iter()
+            .filter(|row| each.differ(row) && is_of_kind(row))
+            .filter(|row| match word {
+                "grew" => each.change(row) > 0.0,
+                "shrank" => each.change(row) < 0.0,
+                _ => true,
+            })
+            .collect();
+        if let Some(table) = each.changes(word, rows, top) {
+            let _ = write!(routines, "\n{table}\n");
+        }
+    }
+    let data = by_data(before, after, event);
+    let rows = data.iter().filter(|row| each.differ(row)).collect();
+    let data = each.changes("data that was missed", rows, top);
+    let data = data.map(|table| format!("\n{table}\n")).unwrap_or_default();
+    format!("{head}{totals}\n\n{routines}{data}")
 }
 
-/// The number of rows that changed, and a table of the `top` that changed most; `None` if none did.
-fn changes(what: &str, rows: &[(String, u64, u64)], top: usize) -> Option<(usize, TextTable)> {
-    let mut changed: Vec<_> = rows.iter().filter(|(_, from, to)| from != to).collect();
-    changed.sort_by_key(|(name, from, to)| (std::cmp::Reverse(from.abs_diff(*to)), name));
-    let mut table = table(&[what, "before", "after", "change", ""], 1);
-    for (name, from, to) in changed.iter().take(top) {
-        table.row(change(shortened(name), *from, *to));
+/// A name with its counts before and after.
+type Row = (String, u64, u64);
+/// Whether a row is of a kind of change.
+type Changed = fn(&Row) -> bool;
+
+/// What counts are divided by before they are compared: the operations, if both counted these.
+struct Each {
+    before: f64,
+    after: f64,
+    is_operation: bool,
+}
+
+impl Each {
+    fn of(before: &LabCounts, after: &LabCounts) -> Each {
+        let count = |counts: &LabCounts| {
+            counts.operations.as_ref().map(|all| all.count as f64).filter(|count| *count > 0.0)
+        };
+        match (count(before), count(after)) {
+            (Some(before), Some(after)) => Each { before, after, is_operation: true },
+            _ => Each { before: 1.0, after: 1.0, is_operation: false },
+        }
     }
-    (!changed.is_empty()).then_some((changed.len(), table))
+
+    /// What the numbers of the tables are for.
+    fn head(&self, before: &LabCounts, after: &LabCounts) -> String {
+        match (&before.operations, &after.operations) {
+            (Some(from), Some(to)) if self.is_operation => format!(
+                "counts of a {}; before {} of them, after {}\n\n",
+                to.name,
+                grouped(from.count),
+                grouped(to.count)
+            ),
+            _ => String::new(),
+        }
+    }
+
+    fn change(&self, (_, from, to): &Row) -> f64 {
+        *to as f64 / self.after - *from as f64 / self.before
+    }
+
+    /// Whether a row changed by as much as tables show.
+    fn differ(&self, row: &Row) -> bool {
+        match self.is_operation {
+            true => self.change(row).abs() >= 0.005,
+            false => row.1 != row.2,
+        }
+    }
+
+    fn table(&self, title: &str) -> TextTable {
+        table(&[title, "before", "after", "change", ""], 1)
+    }
+
+    /// The `top` rows that changed most; `None` if there are no rows.
+    fn changes(&self, title: &str, mut rows: Vec<&Row>, top: usize) -> Option<TextTable> {
+        rows.sort_by(|a, b| {
+            (self.change(b).abs()).total_cmp(&self.change(a).abs()).then_with(|| a.0.cmp(&b.0))
+        });
+        let mut table = self.table(title);
+        for (name, from, to) in rows.iter().take(top) {
+            table.row(self.row(shortened(name), *from, *to));
+        }
+        (!rows.is_empty()).then_some(table)
+    }
+
+    fn row(&self, name: String, from: u64, to: u64) -> [String; 5] {
+        if !self.is_operation {
+            return change(name, from, to);
+        }
+        let (from, to) = (from as f64 / self.before, to as f64 / self.after);
+        let percent = if from > 0.0 { format!("{:+.2} %", (to / from - 1.0) * 100.0) } else { String::new() };
+        [name, format!("{from:.2}"), format!("{to:.2}"), format!("{:+.2}", to - from), percent]
+    }
 }
 
 /// The own events of each routine in both.
@@ -204,6 +306,8 @@ fn table(header: &[&str], texts: usize) -> TextTable {
 
 #[cfg(test)]
 mod tests {
+    use klatch_record::lab::CountedOperations;
+
     use super::*;
 
     fn counts(instructions: u64) -> LabCounts {
@@ -233,6 +337,37 @@ mod tests {
         let text = lab_counts(&counts(3_000), 1);
         assert!(text.starts_with("4,000 instructions,") && text.contains("slab filp"), "{text}");
         assert!(text.contains("b [k]") && text.contains("75.0 %"), "{text}");
+    }
+
+    #[test]
+    fn counts_of_operations_are_compared_for_each_and_by_kind_of_change() {
+        let of = |count, rows: &[(&str, u64)]| {
+            let mut all = counts(0);
+            let routine = |(name, instructions): &(&str, u64)| RoutineCounts {
+                routine: (*name).to_owned(),
+                own: EventCounts { instructions: *instructions, ..EventCounts::default() },
+                ..all.routines[0].clone()
+            };
+            all.routines = rows.iter().map(routine).collect();
+            all.operations = Some(CountedOperations { name: "message".to_owned(), count });
+            all
+        };
+        let before = of(100, &[("same", 1_000), ("copy", 500), ("old_pick", 200)]);
+        let after = of(200, &[("same", 2_000), ("copy", 1_100), ("new_pick", 500)]);
+        let text = lab_difference(&before, &after, "instructions", 10);
+        assert!(text.starts_with("counts of a message; before 100 of them, after 200\n"), "{text}");
+        let after_head = |head: &str| {
+            let mut lines = text.lines().skip_while(|line| !line.starts_with(head)).skip(1);
+            lines.next().unwrap().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(after_head("appeared")[..5], ["new_pick", "[k]", "(klatch)", "0.00", "2.50"]);
+        assert_eq!(after_head("went")[..5], ["old_pick", "[k]", "(klatch)", "2.00", "0.00"]);
+        assert_eq!(after_head("grew")[3..], ["5.00", "5.50", "+0.50", "+10.00", "%"]);
+        assert!(!text.contains("same [k]") && !text.contains("shrank"), "{text}");
+        assert_eq!(
+            lab_difference_answer(&before, &after, "instructions"),
+            "A message costs 17.0 instructions before and 18.0 after, +5.88 %."
+        );
     }
 
     #[test]
