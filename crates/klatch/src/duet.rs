@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
 use klatch_record::{Duet as DuetResult, DuetEnd, SERVER_CPU, Workload};
-use klatch_report::{Ending, Gate, about};
+use klatch_report::{Ending, Gate, about, judged_duet};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, Forecast, PAIRS_MIN, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
@@ -16,6 +16,7 @@ use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::quantity::{Percent, Time};
 use crate::report::save_duet_report;
+use crate::require::{self, RequireArgs};
 use crate::run::CrowdName;
 use crate::version::build;
 use crate::workload::{OfDuet, WorkloadArgs};
@@ -31,7 +32,7 @@ use crate::{BLIND, INTERRUPTED};
 /// A side is NAME[@VERSION][:KNOB=VALUE,…], FILE.toml or irc://HOST:PORT. VERSION is that of a Java, or the path of one.
 ///
 /// Exit status: 0 compared, 1 B is shown to be slower by more than --fail-if-slower, 2 could not compare, 4 this data could not show
-/// a difference of --fail-if-slower.
+/// a difference of --fail-if-slower or cannot decide a --require, 5 a --require is not met.
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Duet {
@@ -73,9 +74,11 @@ pub(crate) struct Duet {
     /// Fail if B is shown to be slower by more than this, in throughput or in CPU time of the server per message
     #[arg(long, value_name = "PERCENT", help_heading = RESULT)]
     fail_if_slower: Option<Percent>,
-    /// Pass, too, if this data could not show a difference of --fail-if-slower
-    #[arg(long, requires = "fail_if_slower", help_heading = RESULT)]
+    /// Pass, too, if this data could not show a difference of --fail-if-slower, or cannot decide a --require
+    #[arg(long, help_heading = RESULT)]
     blind_passes: bool,
+    #[command(flatten, next_help_heading = RESULT)]
+    require: RequireArgs,
     /// Folder for the results
     #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder, help_heading = RESULT)]
     out: PathBuf,
@@ -179,6 +182,11 @@ impl DuetSchedule {
 
 impl Duet {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        self.require.check()?;
+        anyhow::ensure!(
+            !self.blind_passes || self.fail_if_slower.is_some() || !self.require.require.is_empty(),
+            "--blind-passes belongs to --fail-if-slower or --require"
+        );
         let sides = [
             self.side(&self.a, self.catalog_a.clone(), self.crowd)?,
             self.side(&self.b, self.catalog_b.clone(), self.crowd_b.unwrap_or(self.crowd))?,
@@ -186,7 +194,7 @@ impl Duet {
         let names = [self.name_a.clone(), self.name_b.clone()];
         let plan = DuetPlan { names, ..self.schedule.plan(sides, None, "duet")? };
         let asked = self.fail_if_slower.map_or(plan.asked, |limit| limit.0 / 100.0);
-        let plan = DuetPlan { asked, ..plan };
+        let plan = DuetPlan { asked, require: self.require.require.clone(), ..plan };
         let all = crate::interrupt::interruptible_processes()?;
         let outcome = match duet(plan, &all, show_progress(self.json)) {
             Err(_) if all.interrupted() => {
@@ -198,24 +206,20 @@ impl Duet {
             outcome => outcome?,
         };
         self.schedule.show_end(&outcome);
+        let judged = judged_duet(&outcome.duet);
+        self.require.show(&judged, self.json);
         self.show(&outcome)?;
-        Ok(match (&outcome.duet.end, self.fail_if_slower) {
-            (DuetEnd::Complete | DuetEnd::Hopeless { .. }, Some(limit)) => self.judge(&outcome.duet, limit),
-            _ => exit_code(&outcome.duet),
-        })
-    }
-
-    /// Prints what the gate found, last, and returns the exit status.
-    fn judge(&self, duet: &DuetResult, limit: Percent) -> ExitCode {
-        let (gate, line) = klatch_report::gate(duet, limit.0 / 100.0);
-        print_error(line);
-        match gate {
-            Gate::Passed => ExitCode::SUCCESS,
-            Gate::Closed => ExitCode::FAILURE,
-            Gate::Blind if self.blind_passes => ExitCode::SUCCESS,
-            Gate::Blind => ExitCode::from(BLIND),
-            Gate::NotCompared => ExitCode::from(crate::COULD_NOT_RUN),
+        self.require.save(&names_of(&outcome.duet), &judged, self.blind_passes)?;
+        if !matches!(outcome.duet.end, DuetEnd::Complete | DuetEnd::Hopeless { .. }) {
+            return Ok(exit_code(&outcome.duet));
         }
+        let gate = self.fail_if_slower.map(|limit| judge(&outcome.duet, limit));
+        Ok(match (gate, require::exit_code(&judged, self.blind_passes)) {
+            (Some(Gate::Closed), _) => ExitCode::FAILURE,
+            (Some(Gate::NotCompared), _) => ExitCode::from(crate::COULD_NOT_RUN),
+            (Some(Gate::Blind), None) if !self.blind_passes => ExitCode::from(BLIND),
+            (_, required) => required.unwrap_or(ExitCode::SUCCESS),
+        })
     }
 
     fn show(&self, outcome: &DuetOutcome) -> anyhow::Result<()> {
@@ -271,6 +275,18 @@ impl Duet {
             ..duet_plan(subject, self.workload.workload()?, &self.out, self.schedule.seed())
         })
     }
+}
+
+/// What the gate found, which is printed last.
+fn judge(duet: &DuetResult, limit: Percent) -> Gate {
+    let (gate, line) = klatch_report::gate(duet, limit.0 / 100.0);
+    print_error(line);
+    gate
+}
+
+/// The names of both sides.
+fn names_of(duet: &DuetResult) -> String {
+    format!("{} against {}", duet.b.name, duet.a.name)
 }
 
 /// The name of a side.

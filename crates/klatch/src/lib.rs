@@ -25,6 +25,7 @@ mod platforms;
 mod probe;
 mod quantity;
 mod report;
+mod require;
 mod run;
 mod sched;
 mod schema;
@@ -96,8 +97,10 @@ enum Command {
 const COULD_NOT_RUN: u8 = 2;
 /// Exit status if there is no fault, but the score may not be the server's.
 const UNKNOWN: u8 = 3;
-/// Exit status if the data could not show what a gate asks for.
+/// Exit status if the data cannot decide a requirement, or could not show what a gate asks for.
 const BLIND: u8 = 4;
+/// Exit status if a requirement is not met.
+const NOT_MET: u8 = 5;
 /// Exit status after Ctrl-C, by the convention of shells: 128 + SIGINT.
 const INTERRUPTED: u8 = 130;
 

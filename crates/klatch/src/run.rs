@@ -7,10 +7,10 @@ use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB, resolve};
 use klatch_record::{
-    Authorities, InstrumentName, Record, Role, RunOptions, Status, Subprotocol, Transport, Workload,
-    WorkloadKind,
+    Authorities, InstrumentName, JudgementStatus, Record, Role, RunOptions, Status, Subprotocol, Transport,
+    Workload, WorkloadKind,
 };
-use klatch_report::{Ending, Progress, headline, one_line, trials, warnings};
+use klatch_report::{Ending, Progress, Report, headline, one_line, trials, warnings, worst};
 use klatch_runner::{
     Conflict, CrowdKind, Event, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent,
     execute, guard_series, load_failed_musts, make_volanomark,
@@ -24,6 +24,7 @@ use crate::next;
 use crate::output::{print, print_error, print_line, print_text};
 use crate::platforms::{PlatformArgs, SERVER};
 use crate::quantity::Time;
+use crate::require::{self, RequireArgs};
 use crate::spread::SpreadArgs;
 use crate::study::{Shown, Study};
 use crate::version::build;
@@ -36,7 +37,8 @@ use crate::workload::{OfRun, WorkloadArgs, show_only};
 ///
 /// With --starts or several platforms it is a study, in random order, with the exit status of `klatch study`.
 ///
-/// Exit status: 0 valid, 1 invalid, 2 could not run, 3 unknown (no fault, but the score may not be the server's).
+/// Exit status: 0 valid, 1 invalid, 2 could not run, 3 unknown (no fault, but the score may not be the server's), 4 the trials cannot
+/// decide a --require, 5 a --require is not met.
 #[derive(Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Run {
@@ -95,6 +97,8 @@ pub(crate) struct Run {
     /// [default: 1, or 3 of each of several platforms]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), verbatim_doc_comment, help_heading = MEASUREMENT)]
     starts: Option<u32>,
+    #[command(flatten, next_help_heading = MEASUREMENT)]
+    require: RequireArgs,
     /// Folder for the records
     #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder, help_heading = MEASUREMENT)]
     out: PathBuf,
@@ -209,7 +213,9 @@ impl Run {
             return self.study(starts);
         }
         let json = self.json;
-        let (web, title, volanomark) = (self.web, self.title(), self.volanomark);
+        self.require.check()?;
+        let (web, title, volanomark, require) =
+            (self.web, self.title(), self.volanomark, self.require.clone());
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
         let all = crate::interrupt::interruptible_processes()?;
@@ -226,18 +232,32 @@ impl Run {
             }
             Err(error) => return Err(error.into()),
         };
-        if !json {
+        // Records as JSON need no report, and no folder that can be read.
+        let is_needed = !json || !require.require.is_empty();
+        let report = is_needed.then(|| klatch_report::read(&outcome.folder)).transpose()?;
+        let report = report.map(|source| klatch_report::report(&source));
+        let judged = report.as_ref().map(|report| report.requirements.clone()).unwrap_or_default();
+        if !judged.is_empty() && !json {
+            print_line("");
+        }
+        require.show(&judged, json);
+        require.save(&title, &judged, false)?;
+        let required = require::exit_code(&judged, false);
+        if let Some(report) = report.filter(|_| !json) {
             print_text(format_args!("\n{}", trials(&outcome.records)));
             let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
             print_text(warnings(&guard_series(&counted.collect::<Vec<_>>())));
             print(hints(&plan, &outcome.records));
-            next::print_ending(ending(&outcome, &plan.out)?);
+            next::print_ending(ending(report, &outcome, &plan.out));
         }
         let any = |status| outcome.records.iter().any(|record| record.verdict.status == status);
-        Ok(match (any(Status::Invalid), any(Status::Unknown)) {
-            (true, _) => ExitCode::FAILURE,
-            (false, true) => ExitCode::from(UNKNOWN),
-            (false, false) => ExitCode::SUCCESS,
+        // A requirement that is not met is known; that of an unknown score is not.
+        let not_met = worst(&judged) == Some(JudgementStatus::NotMet);
+        Ok(match (any(Status::Invalid), any(Status::Unknown), required) {
+            (true, ..) => ExitCode::FAILURE,
+            (false, true, Some(code)) if not_met => code,
+            (false, true, _) => ExitCode::from(UNKNOWN),
+            (false, false, code) => code.unwrap_or(ExitCode::SUCCESS),
         })
     }
 
@@ -249,7 +269,7 @@ impl Run {
     }
 
     /// Measures several starts or platforms as a study.
-    fn study(self, starts: u32) -> anyhow::Result<ExitCode> {
+    fn study(mut self, starts: u32) -> anyhow::Result<ExitCode> {
         let usual = RunOptions::default();
         let others = [
             ("--target", self.target.is_some()),
@@ -307,8 +327,9 @@ impl Run {
             warmups: self.warmups,
             trials: self.trials,
             starts,
+            require: std::mem::take(&mut self.require.require),
         };
-        let shown = Shown { out: self.out, json: self.json, web: self.web };
+        let shown = Shown { out: self.out, json: self.json, web: self.web, require: self.require };
         Study::of_options(self.platforms, self.allow_sysctl, self.seed, shown).measure(&file.file())
     }
 
@@ -325,6 +346,8 @@ impl Run {
             "trial count must be 1 to 1,000, got {}",
             self.trials
         );
+        let kind = self.workload.workload()?.kind();
+        self.require.require.iter().try_for_each(|one| one.metric_of(kind).map(drop))?;
         anyhow::ensure!(self.warmups <= 1000, "warm-up count must be 0 to 1,000, got {}", self.warmups);
         anyhow::ensure!(
             (1..=256).contains(&self.crowd_loops),
@@ -362,6 +385,7 @@ impl Run {
             instruments: self.instruments,
             warmups: self.warmups,
             trials: self.trials,
+            require: self.require.require,
             out: self.out,
             timeout: self.timeout.0,
             connect_timeout: self.connect_timeout.0,
@@ -403,10 +427,9 @@ fn hints(plan: &Plan, records: &[Record]) -> String {
 }
 
 /// The answer of the report of these runs, their records, and the next command.
-fn ending(outcome: &Outcome, out: &Path) -> anyhow::Result<Ending> {
-    let report = klatch_report::report(&klatch_report::read(&outcome.folder)?);
+fn ending(report: Report, outcome: &Outcome, out: &Path) -> Ending {
     let next = next::after_runs(&report, &outcome.records, out);
-    Ok(Ending { answer: report.answer, places: vec![("results", outcome.folder.clone())], next })
+    Ending { answer: report.answer, places: vec![("results", outcome.folder.clone())], next }
 }
 
 /// A target with the options of its transport.

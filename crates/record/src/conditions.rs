@@ -16,6 +16,7 @@ const FREE: &[&str] = &[
     "role",
     "number",
     "options.trials",
+    "options.require",
     // Results.
     "verdict",
     "warnings",

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, RatioEstimate, Workload};
+use crate::{Build, Judgement, RatioEstimate, Workload};
 
 /// The schema name that every duet carries in [`Duet::schema`].
 pub const DUET_SCHEMA_NAME: &str = "klatch-duet/1";
@@ -35,6 +35,10 @@ pub struct Duet {
     pub starts: Vec<DuetStart>,
     /// The metrics, compared over all complete starts.
     pub metrics: Vec<DuetMetric>,
+    /// The requirements, judged by these metrics; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub requirements: Vec<Judgement>,
     /// How the duet ended.
     pub end: DuetEnd,
 }

@@ -27,6 +27,7 @@ mod printable;
 mod protocol;
 mod record;
 mod replay;
+mod requirement;
 mod run_options;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -86,6 +87,7 @@ pub use record::{
     UsageOfBoth, VmInForce,
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
+pub use requirement::{Judgement, JudgementStatus, Relation, Requirement, RequirementError};
 pub use run_options::{RemoteOptions, RunOptions};
 pub use save::{SaveError, check_can_save, create_folder, save, save_json, save_text, sync_folder};
 pub use sensitivity::{Claim, Sensitivity};

@@ -45,6 +45,10 @@ pub struct RunOptions {
     pub warmups: u32,
     /// Trials after the same start of the server.
     pub trials: u32,
+    /// Requirements by which the trials are judged together; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub require: Vec<String>,
     /// Longest time until a server is ready, s.
     pub ready_timeout_s: f64,
     /// Longest time without a delivery, s.
@@ -83,6 +87,7 @@ impl Default for RunOptions {
             seed: 1,
             warmups: 1,
             trials: 3,
+            require: Vec::new(),
             ready_timeout_s: 60.0,
             timeout_s: 60.0,
             connect_timeout_s: 10.0,

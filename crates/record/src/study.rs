@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, DuetMetric, Warning};
+use crate::{Build, DuetMetric, Judgement, Warning};
 
 /// The schema name that every result carries in [`StudyResult::schema`].
 pub const STUDY_SCHEMA_NAME: &str = "klatch-study/2";
@@ -99,6 +99,10 @@ pub struct PairResult {
     pub confidence: f64,
     /// The metrics, compared over the starts.
     pub metrics: Vec<DuetMetric>,
+    /// The requirements of the study, judged by these metrics; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub requirements: Vec<Judgement>,
     /// Why starts failed, if some did.
     pub failures: Vec<String>,
 }
@@ -129,6 +133,10 @@ pub struct CellResult {
     pub trials: u32,
     /// Estimates by metric: `messages_per_s`, `cpu_us_per_message`, `latency_p99_us` …
     pub estimates: BTreeMap<String, Estimate>,
+    /// The requirements of the study, judged by these estimates; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub requirements: Vec<Judgement>,
     /// What failed on the way, also when others succeeded.
     pub failures: Vec<String>,
     /// Caveats for the reader of the estimates.

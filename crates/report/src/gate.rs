@@ -1,12 +1,11 @@
-//! The gate of a duet: whether B is shown to be slower by more than a limit, and whether the data could show it at all.
+//! The gate of a duet: the requirement that B is not slower than A by more than a limit, and whether the data could show that it is.
 
-use klatch_record::{Duet, DuetMetric, MESSAGES_PER_S, SERVER_CPU};
+use klatch_record::{
+    Better, Duet, DuetMetric, Judgement, JudgementStatus, MESSAGES_PER_S, Metric, Relation, Requirement,
+    SERVER_CPU,
+};
 
 use crate::difference::percent;
-
-/// The metrics that decide, what a slower B has more or less of, and whether that is more.
-const METRICS: [(&str, &str, bool); 2] =
-    [(SERVER_CPU, "server CPU per message", true), (MESSAGES_PER_S, "throughput", false)];
 
 /// What a gate found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,28 +20,40 @@ pub enum Gate {
     NotCompared,
 }
 
-/// A metric as a factor by which B is slower.
-struct Slowdown {
-    title: &'static str,
-    low: f64,
-    high: f64,
+/// A metric of the gate with its judgement: B needs at most a limit of it, or has at least that limit of it.
+struct Judged {
+    metric: &'static Metric,
+    judgement: Judgement,
     smallest: f64,
 }
 
-impl Slowdown {
-    fn of(
-        metrics: &[DuetMetric],
-        (name, title, more_is_slower): (&str, &'static str, bool),
-    ) -> Option<Slowdown> {
-        let ratio = metrics.iter().find(|metric| metric.metric == name)?.ratio?;
-        let (low, high) =
-            if more_is_slower { (ratio.low, ratio.high) } else { (1.0 / ratio.high, 1.0 / ratio.low) };
-        Some(Slowdown { title, low, high, smallest: ratio.smallest_difference })
+impl Judged {
+    /// The requirement that B is not slower than A by more than `limit`, judged; `None` if the metric was not compared.
+    fn of(metrics: &[DuetMetric], name: &str, limit: f64) -> Option<Judged> {
+        let metric = Metric::named(name)?;
+        let ratio = metrics.iter().find(|one| one.metric == name)?.ratio?;
+        let requirement = match metric.better {
+            Better::More => Requirement::of_ratio(metric, Relation::AtLeast, 1.0 / (1.0 + limit)),
+            Better::Less | Better::Neither => Requirement::of_ratio(metric, Relation::AtMost, 1.0 + limit),
+        };
+        let judgement = requirement.judge_duet(metrics, ["A", "B"]);
+        Some(Judged { metric, judgement, smallest: ratio.smallest_difference })
     }
 
-    /// Whether the data answers the question of the limit.
+    /// The part by which B is slower at least, where that is shown.
+    fn slower(&self) -> Option<f64> {
+        let beyond = self.judgement.status == JudgementStatus::NotMet;
+        let factor = match self.metric.better {
+            Better::More => 1.0 / self.judgement.high?,
+            Better::Less | Better::Neither => self.judgement.low?,
+        };
+        beyond.then_some(factor - 1.0)
+    }
+
+    /// Whether the data answers the question of the limit: a requirement must be shown to be kept, and a gate that it could be shown to be
+    /// broken.
     fn sees(&self, limit: f64) -> bool {
-        self.high <= 1.0 + limit || self.smallest <= limit
+        self.judgement.status == JudgementStatus::Met || self.smallest <= limit
     }
 }
 
@@ -54,24 +65,24 @@ pub fn gate(duet: &Duet, limit: f64) -> (Gate, String) {
 
 fn judge(metrics: &[DuetMetric], [a, b]: [&str; 2], limit: f64) -> (Gate, String) {
     let asked = percent(limit);
-    let slowdowns: Vec<Slowdown> =
-        METRICS.into_iter().filter_map(|metric| Slowdown::of(metrics, metric)).collect();
-    if let Some(beyond) = slowdowns.iter().find(|slowdown| slowdown.low > 1.0 + limit) {
-        let (title, least) = (beyond.title, percent(beyond.low - 1.0));
+    let all: Vec<Judged> = [SERVER_CPU, MESSAGES_PER_S]
+        .into_iter()
+        .filter_map(|name| Judged::of(metrics, name, limit))
+        .collect();
+    if let Some((beyond, least)) = all.iter().find_map(|one| Some((one.metric.title, one.slower()?))) {
+        let least = percent(least);
         return (
             Gate::Closed,
             format!(
-                "gate: closed: {b} is slower than {a} by at least {least} by {title}; the limit is {asked}"
+                "gate: closed: {b} is slower than {a} by at least {least} by {beyond}; the limit is {asked}"
             ),
         );
     }
-    let Some(first) = slowdowns.first() else {
+    let Some(first) = all.first() else {
         return (Gate::NotCompared, format!("gate: not compared, so {asked} cannot be judged"));
     };
-    let could: Vec<String> = slowdowns
-        .iter()
-        .map(|slowdown| format!("{} of {} or more", slowdown.title, percent(slowdown.smallest)))
-        .collect();
+    let could: Vec<String> =
+        all.iter().map(|one| format!("{} of {} or more", one.metric.title, percent(one.smallest))).collect();
     let could = could.join(", ");
     if first.sees(limit) {
         (

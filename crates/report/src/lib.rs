@@ -19,6 +19,7 @@ mod observations;
 mod orders_text;
 mod progress;
 mod read;
+mod requirement;
 mod simulation;
 mod strokes;
 mod study;
@@ -47,13 +48,14 @@ pub use live::Live;
 #[cfg(feature = "schema")]
 pub use model::report_schema;
 pub use model::{
-    Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Mark,
-    Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section, Standing,
-    Verdict, WarningRow,
+    Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Judged,
+    Mark, Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section,
+    Standing, Verdict, WarningRow,
 };
 pub use number::{about, duration};
 pub use progress::Progress;
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
+pub use requirement::{annotations, judged_duet, judged_study, junit, requirements, worst};
 pub use simulation::{simulated_answer, simulated_claims, simulated_run, simulated_study};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};

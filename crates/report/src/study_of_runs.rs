@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use klatch_record::settings::Scope;
 use klatch_record::{
-    CellResult, CellStatus, Condition, Estimate, MESSAGES_PER_S, METRICS, Pacing, Record, ResultKind, Role,
-    STUDY_SCHEMA_NAME, Status, StudyAxis, StudyResult, Warning, Workload, conditions,
+    CellResult, CellStatus, Condition, Estimate, Judgement, MESSAGES_PER_S, METRICS, Metric, Pacing, Record,
+    Requirement, ResultKind, Role, STUDY_SCHEMA_NAME, Status, StudyAxis, StudyResult, Warning, Workload,
+    conditions,
 };
 use klatch_stats::mean_interval;
 
@@ -275,28 +276,30 @@ fn cell(
     mut failures: Vec<String>,
     unfinished: bool,
 ) -> CellResult {
-    let trials = runs.into_iter().filter(|record| record.role == Role::Trial);
+    let trials: Vec<&Record> = runs.into_iter().filter(|record| record.role == Role::Trial).collect();
     let (counted, spoilt): (Vec<&Record>, Vec<&Record>) =
-        trials.partition(|record| record.verdict.status == Status::Valid);
+        trials.iter().partition(|record| record.verdict.status == Status::Valid);
     failures.extend(spoilt.iter().map(|record| record.verdict.messages()));
     let status = match (counted.is_empty(), unfinished) {
         (_, true) => CellStatus::Open,
         (true, false) => CellStatus::Failed,
         (false, false) => CellStatus::Complete,
     };
-    let trials = counted.len() as u32;
+    let number = counted.len() as u32;
     let verdict = match status {
-        CellStatus::Open => format!("not finished: {trials} valid trials so far"),
+        CellStatus::Open => format!("not finished: {number} valid trials so far"),
         CellStatus::Failed => "no valid trial".to_owned(),
-        _ => format!("complete: {trials} valid trial{}", if trials == 1 { "" } else { "s" }),
+        _ => format!("complete: {number} valid trial{}", if number == 1 { "" } else { "s" }),
     };
+    let estimates = estimates(&counted);
     CellResult {
+        requirements: requirements(&trials, &estimates),
         id: id.to_owned(),
         at,
         status,
         verdict,
-        trials,
-        estimates: estimates(&counted),
+        trials: number,
+        estimates,
         failures,
         warnings: warnings(&counted),
         search: None,
@@ -313,6 +316,18 @@ fn estimates(counted: &[&Record]) -> BTreeMap<String, Estimate> {
         Some((metric.name.to_owned(), Estimate { mean, low, high, values }))
     };
     METRICS.iter().filter(|metric| metric.is_estimated()).filter_map(estimate).collect()
+}
+
+/// The requirements that these trials were made under, judged by all of them.
+fn requirements(trials: &[&Record], estimates: &BTreeMap<String, Estimate>) -> Vec<Judgement> {
+    let Some(first) = trials.first() else { return Vec::new() };
+    let asked = first.options.iter().flat_map(|options| &options.require);
+    let sum = |metric: &Metric| Ok(trials.iter().filter_map(|record| metric.of_record(record)).sum());
+    let judge = |text: &String| {
+        let requirement = text.parse::<Requirement>().ok()?;
+        Some(requirement.judge(first.workload.kind(), estimates, sum))
+    };
+    asked.filter_map(judge).collect()
 }
 
 fn warnings(counted: &[&Record]) -> Vec<Warning> {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use klatch_platforms::{
     PlatformError, PlatformRequest, Setting, VolanoMarkCrowd, add_volanomark_yield, volanomark_test,
 };
-use klatch_record::{Build, CrowdProgram, Endpoint, InstrumentName, RunOptions, Subprotocol, Workload};
+use klatch_record::{
+    Build, CrowdProgram, Endpoint, InstrumentName, Requirement, RunOptions, Subprotocol, Workload,
+};
 use klatch_schedulers::SchedulerSpec;
 
 use crate::remote::Remote;
@@ -38,6 +40,8 @@ pub struct Plan {
     pub warmups: u32,
     /// Number of runs that count.
     pub trials: u32,
+    /// Requirements by which the trials are judged; the records hold them.
+    pub require: Vec<Requirement>,
     /// Folder that results are written below.
     pub out: PathBuf,
     /// Longest time without a delivery.
@@ -101,6 +105,7 @@ impl Plan {
             instruments: Vec::new(),
             warmups: 0,
             trials: 1,
+            require: Vec::new(),
             out,
             timeout: Duration::from_secs_f64(defaults.timeout_s),
             connect_timeout: Duration::from_secs_f64(defaults.connect_timeout_s),

@@ -21,6 +21,7 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
         instruments,
         warmups,
         trials,
+        require,
         out: _,
         timeout,
         connect_timeout,
@@ -42,6 +43,7 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
         seed: *seed,
         warmups: *warmups,
         trials: *trials,
+        require: require.iter().map(ToString::to_string).collect(),
         timeout_s: timeout.as_secs_f64(),
         connect_timeout_s: connect_timeout.as_secs_f64(),
         ..subject_options(subject)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use klatch_platforms::PlatformRequest;
-use klatch_record::{Build, InstrumentName, StudyAxis};
+use klatch_record::{Build, InstrumentName, Requirement, RequirementError, StudyAxis};
 use klatch_runner::duet::DuetPlan;
 use klatch_runner::{CrowdKind, Plan};
 
@@ -50,6 +50,8 @@ pub struct StudyPlan {
     pub(crate) compared: Option<String>,
     /// The search in each cell, if the study is one.
     pub(crate) search: Option<Search>,
+    /// Limits by which every cell, or every pair of duets, is judged.
+    pub(crate) requirements: Vec<Requirement>,
     /// Seed of the order of cells within a block.
     pub seed: u64,
 }
@@ -93,6 +95,27 @@ impl StudyPlan {
         let here = self.cells.iter().filter(|cell| cell.absent.is_none());
         let pairs = here.filter_map(|b| Some(Pair { a: reference(b)?, b }));
         pairs.filter(|pair| pair.a.id != pair.b.id && pair.a.absent.is_none()).collect()
+    }
+
+    /// Adds a requirement for every cell, or for every pair of a study of duets.
+    ///
+    /// # Errors
+    /// The study does not have what it is about.
+    pub fn require(&mut self, requirement: Requirement) -> Result<(), RequirementError> {
+        if self.is_search() {
+            return Err(RequirementError::Search);
+        }
+        if self.is_of_duets() {
+            requirement.metric_of_duet()?;
+            // The sides have other names in each pair.
+            requirement.is_inverse(["A", "B"])?;
+        } else {
+            self.cells
+                .iter()
+                .try_for_each(|cell| requirement.metric_of(cell.plan.workload.kind()).map(drop))?;
+        }
+        self.requirements.push(requirement);
+        Ok(())
     }
 
     /// Whether the study searches a limit. Its number of runs is then unknown in advance.

@@ -22,6 +22,8 @@ impl Study {
     /// Visits the cells on this machine.
     pub(crate) fn measure(&self, file: &StudyFile) -> anyhow::Result<ExitCode> {
         let mut plan = file.measured(&base(&self.platforms, &self.out), self.seed.unwrap_or(1))?;
+        self.require.check()?;
+        self.require.require.iter().try_for_each(|one| plan.require(one.clone()))?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {
             print(outline(&plan));

@@ -14,8 +14,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_platforms::PlatformRequest;
 use klatch_record::{CellStatus, ResultKind, StudyResult, error_chain};
-use klatch_report::Ending;
-use klatch_report::{Column, TextTable};
+use klatch_report::{Column, Ending, TextTable, judged_study};
 use klatch_study::{Store, StudyFile, StudyHead, load, shipped};
 
 use crate::next;
@@ -23,6 +22,7 @@ use crate::output::{print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
 use crate::quantity::Time;
 use crate::report::SavedReport;
+use crate::require::{self, RequireArgs};
 use crate::web_view::WebArgs;
 
 pub(crate) use self::measured::base;
@@ -38,7 +38,8 @@ const COMPUTED: &str = "Studies of the lab and simulated studies";
 /// kernel for each trial, and a simulated one computes a machine of any number of CPUs. The file decides the kind. Every record and
 /// trial is written as soon as it ends.
 ///
-/// Exit status: 0 every cell has its trials, 1 some cell failed or was left out, 2 could not run.
+/// Exit status: 0 every cell has its trials, 1 some cell failed or was left out, 2 could not run, 4 the trials cannot decide a requirement,
+/// 5 one is not met in a cell.
 #[derive(Args)]
 pub(crate) struct Study {
     /// Study that Klatch brings, or a file; lists the studies with their kinds if omitted
@@ -59,6 +60,8 @@ pub(crate) struct Study {
     /// Print the result as JSON; without a study, the list
     #[arg(long, conflicts_with = "dry_run")]
     json: bool,
+    #[command(flatten, next_help_heading = MEASURED)]
+    require: RequireArgs,
     #[command(flatten)]
     platforms: PlatformArgs,
     /// Allow the study's `[sysctls]` to change the machine during visits
@@ -91,12 +94,13 @@ pub(crate) struct Shown {
     pub(crate) out: PathBuf,
     pub(crate) json: bool,
     pub(crate) web: WebArgs,
+    pub(crate) require: RequireArgs,
 }
 
 impl Study {
     /// A measured study that options of another command describe.
     pub(crate) fn of_options(platforms: PlatformArgs, allow_sysctl: bool, seed: u64, shown: Shown) -> Study {
-        let Shown { out, json, web } = shown;
+        let Shown { out, json, web, require } = shown;
         Study {
             study: None,
             dry_run: false,
@@ -104,6 +108,7 @@ impl Study {
             only: None,
             out,
             json,
+            require,
             platforms,
             allow_sysctl,
             seed: Some(seed),
@@ -131,12 +136,14 @@ impl Study {
     }
 
     /// The options that do not suit every kind of study: name, whether it is given, and the kinds.
-    fn options_of_kinds(&self) -> [(&'static str, bool, &'static [ResultKind]); 10] {
+    fn options_of_kinds(&self) -> [(&'static str, bool, &'static [ResultKind]); 12] {
         use ResultKind::{Emulated, Measured, Simulated};
         let PlatformRequest { java, catalog, .. } = self.platforms.request();
         [
             ("java", java.is_some(), &[Measured, Emulated]),
             ("catalog", catalog.is_some(), &[Measured]),
+            ("require", !self.require.require.is_empty(), &[Measured]),
+            ("junit", self.require.junit.is_some(), &[Measured]),
             ("allow-sysctl", self.allow_sysctl, &[Measured]),
             ("seed", self.seed.is_some(), &[Measured]),
             ("live", self.live, &[Measured]),
@@ -165,8 +172,10 @@ impl Study {
     fn options(&self) -> BTreeMap<String, String> {
         let PlatformRequest { java, catalog, .. } = self.platforms.request();
         let path = |path: PathBuf| path.display().to_string();
+        let required = self.require.require.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
         let all = [
             ("only", self.only.clone()),
+            ("require", Some(required).filter(|required| !required.is_empty())),
             ("java", java.map(path)),
             ("catalog", catalog.map(path)),
             ("allow-sysctl", self.allow_sysctl.then(String::new)),
@@ -216,6 +225,14 @@ impl Study {
         save_report: impl FnOnce() -> anyhow::Result<SavedReport>,
     ) -> ExitCode {
         let folder = store.folder();
+        let judged = judged_study(result);
+        if !self.json && !judged.is_empty() {
+            print_line("");
+        }
+        self.require.show(&judged, self.json);
+        if let Err(error) = self.require.save(&result.name, &judged, false) {
+            print_error(format_args!("klatch: {}", error_chain(error.as_ref())));
+        }
         match self.json {
             true => print_line(serde_json::to_string(result).expect("a result is plain JSON")),
             false => print_text(format_args!("\n{}\n", text.trim_end())),
@@ -238,7 +255,10 @@ impl Study {
             next::print_ending(ending);
         }
         let failed = result.cells.iter().any(|cell| cell.status == CellStatus::Failed);
-        if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+        match require::exit_code(&judged, false) {
+            _ if failed => ExitCode::FAILURE,
+            code => code.unwrap_or(ExitCode::SUCCESS),
+        }
     }
 }
 

@@ -28,15 +28,15 @@ fn pairs(duet: &Duet) -> usize {
 #[test]
 fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
     let out = tempfile::tempdir().unwrap();
-    let finished = Finished::run(duet("native-epoll", "native-epoll", out.path()).args([
-        "--duration",
-        "10s",
-        "--starts",
-        "3",
-        "--json",
-    ]));
+    let finished = Finished::run(
+        duet("native-epoll", "native-epoll", out.path())
+            .args(["--duration", "10s", "--starts", "3", "--json"])
+            .args(["--require", "B/A server_cpu_us <= 9; change/base throughput > 0.1"]),
+    );
     assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.err.contains("met: B/A server_cpu_us <= 9: "), "{finished:?}");
     let duet = result(&finished);
+    assert_eq!(duet.requirements.len(), 2, "{:?}", duet.requirements);
     assert_eq!((duet.end.clone(), duet.starts.len()), (DuetEnd::Complete, 3));
     assert!(pairs(&duet) > 20, "{} pairs", pairs(&duet));
     let ratio = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message").unwrap();
@@ -196,6 +196,18 @@ fn impossible_duets_are_refused() {
             &["--name-a", "x", "--name-b", "x"],
             "both sides are called x: give one of them another name: use --name-a",
         ),
+        ("native-epoll", &["--require", "p99 <= 5ms"], "a duet judges ratios of its sides: B/A p99 <= 1.02"),
+        (
+            "native-epoll",
+            &["--require", "x/y p99 <= 1.1"],
+            "x/y are not the sides of this duet; use B/A, or change/base",
+        ),
+        (
+            "native-epoll",
+            &["--require", "B/A join_s <= 1.1"],
+            "there is no metric join_s; there are messages_per_s",
+        ),
+        ("native-epoll", &["--blind-passes"], "--blind-passes belongs to --fail-if-slower or --require"),
         ("native-tea", &[], "native-tea"),
         ("nowhere.toml", &[], "there is no file nowhere.toml"),
     ] {

@@ -204,6 +204,10 @@ impl Stage {
             let finished = self.run(page, arguments);
             // A duet this short cannot show what a gate asks for, or has no pair that counts.
             let is_blind = matches!(finished.status, Some(2 | 4)) && finished.err.contains("gate: ");
+            // Nor can a single trial decide a requirement.
+            let is_judged =
+                ["cannot be decided: ", "not met: "].iter().any(|words| finished.out.contains(words));
+            let is_blind = is_blind || (matches!(finished.status, Some(4 | 5)) && is_judged);
             let command = arguments.join(" ");
             // Debian has one Java; the guide says how to install others.
             if finished.err.contains(" needs Java ") {

@@ -113,6 +113,56 @@ fn warm_ups_do_not_count_and_every_run_has_its_record() {
     assert_eq!(files, ["trial-1.json", "trial-2.json", "warm-up-1.json"]);
 }
 
+#[test]
+fn requirements_decide_the_exit_status_and_are_in_record_report_and_junit() {
+    let out = tempfile::tempdir().unwrap();
+    let junit = out.path().join("junit.xml");
+    let run = |more: &[&str]| {
+        let mut command = klatch();
+        command.args(["run", "--platform", "native-epoll", "--warmups", "0", "--junit"]).arg(&junit);
+        Finished::run(
+            command.args(SMALL).args(more).arg("--out").arg(out.path()).env("GITHUB_ACTIONS", "true"),
+        )
+    };
+    let met = run(&["--trials", "2", "--require", "errors == 0; p99 < 1000s", "--require", "p50 < 100s"]);
+    assert_eq!(met.status, Some(0), "{met:?}");
+    assert!(met.out.contains("\n\nmet: errors == 0: 0\nmet: p99 < 1000s: "), "{met:?}");
+    assert!(std::fs::read_to_string(&junit).unwrap().contains("tests=\"3\" failures=\"0\" errors=\"0\""));
+    let record = std::fs::read_to_string(out.path().join("latest/trial-1.json")).unwrap();
+    let record: Record = serde_json::from_str(&record).unwrap();
+    assert_eq!(record.options.unwrap().require, ["errors == 0", "p99 < 1000s", "p50 < 100s"]);
+    let report = Finished::run(
+        klatch().arg("report").arg(out.path().join("latest")).args(["--out", "-", "--format", "md"]),
+    );
+    assert!(
+        report.out.contains("* met: errors == 0: 0\n") && report.out.contains("--require 'errors == 0'"),
+        "{report:?}"
+    );
+    let undecided = run(&["--trials", "1", "--require", "throughput > 1"]);
+    assert_eq!(undecided.status, Some(4), "{undecided:?}");
+    assert!(
+        undecided.err.contains("::warning title=klatch::cannot be decided: throughput > 1"),
+        "{undecided:?}"
+    );
+    let not_met = run(&["--trials", "2", "--json", "--require", "errors > 0"]);
+    assert_eq!(not_met.status, Some(5), "{not_met:?}");
+    assert!(
+        not_met.err.contains("not met: errors > 0: 0")
+            && not_met.err.contains("::error title=klatch::not met")
+    );
+    assert_eq!(not_met.out.lines().count(), 2, "standard output has the records alone: {not_met:?}");
+    assert!(std::fs::read_to_string(&junit).unwrap().contains("<failure type=\"not met\""));
+    let starts = run(&["--starts", "2", "--trials", "2", "--require", "errors == 1"]);
+    assert_eq!(starts.status, Some(5), "{starts:?}");
+    let wrong = run(&["--require", "p98 < 5ms"]);
+    assert!(
+        wrong.status == Some(2) && wrong.err.contains("there is no metric p98; there are messages_per_s"),
+        "{wrong:?}"
+    );
+    let foreign = run(&["--require", "tops > 5"]);
+    assert!(foreign.status == Some(2) && foreign.err.contains("there is no metric tops"), "{foreign:?}");
+}
+
 /// Several platforms, or several starts, are a study with its folder, its page and its answer.
 #[test]
 fn several_platforms_or_starts_are_a_study() {

@@ -123,6 +123,7 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
         seed,
         warmups,
         trials,
+        require,
         ready_timeout_s,
         timeout_s,
         connect_timeout_s,
@@ -135,6 +136,7 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
             option(name, value.clone());
         }
     }
+    require.iter().for_each(|requirement| option("require", requirement.clone()));
     if !instruments.is_empty() {
         let names: Vec<&str> = instruments.iter().map(|instrument| instrument.name()).collect();
         option("instrument", names.join(","));

@@ -15,6 +15,7 @@ use crate::model::{
     RatioTable, Report, Section, Standing, Verdict,
 };
 use crate::number::about;
+use crate::requirement::judged_duet;
 
 /// With fewer starts an interval over them is too wide to be drawn.
 const STARTS_MIN: usize = 3;
@@ -35,6 +36,7 @@ pub fn duet_report(path: &Path, duet: &Duet) -> Report {
         question: format!("How does {} compare with {}, slice by slice?", duet.b.name, duet.a.name),
         answer: answer(duet),
         verdict: verdict(duet),
+        requirements: judged_duet(duet),
         warnings: Vec::new(),
         cells: Vec::new(),
         axes: Vec::new(),

@@ -63,6 +63,7 @@ pub fn floor_history(path: &Path, sessions: &[FloorResult]) -> Report {
         title: "floor".to_owned(),
         question: "How near do servers and the crowd come to what this machine's loopback itself takes?".to_owned(),
         answer: answer(sessions),
+        requirements: Vec::new(),
         verdict: Verdict {
             standing,
             text: match sessions.len() {

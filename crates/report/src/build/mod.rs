@@ -28,6 +28,7 @@ use klatch_record::{Comparison, MetricCharts, StudyResult};
 
 use crate::model::{Chart, Flame, REPORT_SCHEMA_NAME, Report, Section};
 use crate::read::{Run, Source};
+use crate::requirement::judged_study;
 
 use subject::Subject;
 
@@ -77,6 +78,7 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
         question: result.question.clone(),
         answer: answer_of(subject),
         verdict: simulated::verdict(subject).unwrap_or_else(|| verdict::summary(subject)),
+        requirements: judged_study(result),
         warnings: verdict::warnings(subject),
         cells: verdict::cells(subject, &footnotes_of_cells),
         axes: result.axes.iter().map(|axis| axis.name.clone()).collect(),

@@ -40,6 +40,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
         title: study.name.clone(),
         question: study.question.clone(),
         answer: answer(study, &groups, &curves, &loads),
+        requirements: Vec::new(),
         verdict: Verdict {
             standing: match outcomes.len() - failed {
                 0 => Standing::Nothing,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 pub use chart::{Axis, Chart, ChartKind, Flame, Frame, Mark, Place, Point, Scale};
 pub use parts::{
-    CellRow, Command, Fact, Footnote, Frequency, InstrumentRow, Number, RatioRow, RatioTable, RunRow,
+    CellRow, Command, Fact, Footnote, Frequency, InstrumentRow, Judged, Number, RatioRow, RatioTable, RunRow,
     Standing, Verdict, WarningRow,
 };
 
@@ -29,6 +29,8 @@ pub struct Report {
     pub answer: String,
     /// Whether the answer is reliable.
     pub verdict: Verdict,
+    /// The requirements that the result was judged by.
+    pub requirements: Vec<Judged>,
     /// Caveats for the reader, one of each kind.
     pub warnings: Vec<WarningRow>,
     /// The results, a row for each cell.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use klatch_record::{CellStatus, Estimate};
+use klatch_record::{CellStatus, Estimate, Judgement};
 
 /// Whether the answer is reliable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +31,17 @@ pub enum Standing {
     Nothing,
     /// Nothing was measured: the numbers are those of a simulation.
     Simulated,
+}
+
+/// A judged requirement, with the cell that it concerns.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Judged {
+    /// Name of the cell, or of both sides of a pair; `null` if there is only one.
+    pub cell: Option<String>,
+    /// The requirement, its numbers and its status.
+    #[serde(flatten)]
+    pub judgement: Judgement,
 }
 
 /// A warning, with the cells that it concerns.

@@ -18,6 +18,7 @@ pub fn markdown(report: &Report) -> String {
     }
     line(format!("**{}**\n", plain(&report.answer)));
     line(format!("Verdict: {}.\n", plain(&report.verdict.text)));
+    report.requirements.iter().for_each(|one| line(format!("* {}", plain(&crate::requirement::line(one)))));
     for warning in &report.warnings {
         let of = match warning.cells.len() {
             all if all == report.cells.len() => "all cells".to_owned(),

@@ -1,9 +1,9 @@
 //! Formats of numbers and names in the templates.
 
-use klatch_record::{CellStatus, Estimate, Metric};
+use klatch_record::{CellStatus, Estimate, JudgementStatus, Metric};
 
 use crate::metric::ShownMetric;
-use crate::model::{CellRow, Place, Standing};
+use crate::model::{CellRow, Judged, Place, Standing};
 use crate::number::{grouped, megabytes, three_digits, time};
 
 /// Formats a number in a table, with up to five significant digits.
@@ -92,6 +92,25 @@ pub(super) fn standing_class(standing: &Standing) -> &'static str {
         Standing::Wide | Standing::Simulated => "fair",
         Standing::Partly | Standing::Nothing => "bad",
     }
+}
+
+/// The status of a requirement in words.
+pub(super) fn judgement(one: &Judged) -> &'static str {
+    one.judgement.status.words()
+}
+
+/// The CSS class of the status of a requirement.
+pub(super) fn judgement_class(one: &Judged) -> &'static str {
+    match one.judgement.status {
+        JudgementStatus::Met => "good",
+        JudgementStatus::Undecided => "fair",
+        JudgementStatus::NotMet => "bad",
+    }
+}
+
+/// A requirement with its numbers.
+pub(super) fn judgement_numbers(one: &Judged) -> String {
+    crate::requirement::numbers(&one.judgement)
 }
 
 /// Formats an optional share as a percentage.

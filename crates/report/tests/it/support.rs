@@ -8,9 +8,9 @@ use klatch_record::observed::{
 };
 use klatch_record::{
     Build, CellResult, CellStatus, Class, Cost, Duet, DuetEnd, DuetMetric, DuetSide, Estimate,
-    InstrumentName, IntervalCounts, Latency, METRICS, Observation, ObservationData, RatioEstimate, Record,
-    ResultKind, STUDY_SCHEMA_NAME, Score, StudyAxis, StudyResult, Support, Timeline, Usage, UsageOfBoth,
-    Warning, WarningKind, WorkloadKind,
+    InstrumentName, IntervalCounts, Judgement, JudgementStatus, Latency, METRICS, Observation,
+    ObservationData, RatioEstimate, Record, ResultKind, STUDY_SCHEMA_NAME, Score, StudyAxis, StudyResult,
+    Support, Timeline, Usage, UsageOfBoth, Warning, WarningKind, WorkloadKind,
 };
 use klatch_report::{Run, Source};
 use klatch_stats::mean_interval;
@@ -68,6 +68,7 @@ pub(crate) fn add(study: &mut Source, at: &[(&str, &str)], class: Class, through
         (!values.is_empty()).then_some(Estimate { mean, low, high, values })
     };
     result.cells.push(CellResult {
+        requirements: Vec::new(),
         id,
         at: at.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         status: CellStatus::Converged,
@@ -314,6 +315,19 @@ pub(crate) fn duet(names: [&str; 2], low: f64, high: f64) -> Duet {
             metric("server_cpu_us_per_message", (low, high)),
             metric("latency_p99_us", (2.4, 2.6)),
         ],
+        requirements: vec![Judgement {
+            requirement: "B/A server_cpu_us <= 1.02".into(),
+            status: JudgementStatus::Met,
+            metric: "server_cpu_us_per_message".into(),
+            is_ratio: true,
+            value: Some(0.81),
+            low: Some(0.79),
+            high: Some(0.83),
+            limit: 1.02,
+            trials: 5,
+            trials_needed: None,
+            reason: None,
+        }],
         end: DuetEnd::Complete,
     }
 }

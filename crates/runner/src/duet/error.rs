@@ -1,6 +1,6 @@
 //! Why a duet ends without a result.
 
-use klatch_record::SaveError;
+use klatch_record::{RequirementError, SaveError};
 use klatch_stats::StatsError;
 use thiserror::Error;
 
@@ -32,6 +32,9 @@ pub enum DuetError {
     /// Texts could not tell the sides apart.
     #[error("both sides are called {0}: give one of them another name")]
     Names(String),
+    /// A requirement is about no ratio that the duet has.
+    #[error(transparent)]
+    Requirement(#[from] RequirementError),
     /// An instrument did not run.
     #[error("{0}")]
     Instrument(String),

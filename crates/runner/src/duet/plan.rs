@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use klatch_platforms::{Setting, runs_on_java};
-use klatch_record::{DuetSide, Pacing};
+use klatch_record::{DuetSide, Pacing, Requirement};
 
 use crate::duet::error::DuetError;
 use crate::{CrowdKind, Plan, Subject};
@@ -31,6 +31,8 @@ pub struct DuetPlan {
     pub together: bool,
     /// Probability that an interval contains the true ratio.
     pub confidence: f64,
+    /// Requirements by which the result is judged.
+    pub require: Vec<Requirement>,
     /// Where results are written, below [`Plan::out`].
     pub folder_name: String,
 }
@@ -63,6 +65,7 @@ impl DuetPlan {
             asked: ASKED,
             together: false,
             confidence,
+            require: Vec::new(),
             folder_name: "duet".to_owned(),
         }
     }

@@ -79,6 +79,7 @@ fn make_starts(
         plan.within.map(|within| Sequential::new(Sequential::FIRST_MIN, most, within, plan.confidence));
     let rule = rule.transpose()?;
     let mut duet = empty(plan, starts.sides());
+    check_requirements(plan, &duet)?;
     let (began, mut pace, mut said) = (Instant::now(), Pace::default(), None);
     for number in 1..=plan.starts {
         let Some(time) = pace.next(began, plan.time, plan.slice, plan.starts - number + 1) else { break };
@@ -101,6 +102,8 @@ fn make_starts(
         let complete = &duet.starts[..complete.min(duet.starts.len())];
         let first = rule.as_ref().map(|_| Sequential::FIRST_MIN).filter(|first| complete.len() >= *first);
         duet.metrics = estimate::metrics(complete, first, plan.confidence);
+        let names = [duet.a.name.as_str(), duet.b.name.as_str()];
+        duet.requirements = plan.require.iter().map(|one| one.judge_duet(&duet.metrics, names)).collect();
         duet.end = end;
         let outlook = Outlook { plan, rule: rule.as_ref(), pace: &pace, began };
         if let Some(needed_s) = outlook.hopeless(&duet)? {
@@ -188,8 +191,18 @@ fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {
         seed: plan.sides[0].seed,
         starts: Vec::new(),
         metrics: Vec::new(),
+        requirements: Vec::new(),
         end: DuetEnd::Complete,
     }
+}
+
+/// Rejects requirements about other sides or metrics than the duet has.
+fn check_requirements(plan: &DuetPlan, duet: &Duet) -> Result<(), DuetError> {
+    for requirement in &plan.require {
+        requirement.metric_of_duet()?;
+        requirement.is_inverse([&duet.a.name, &duet.b.name])?;
+    }
+    Ok(())
 }
 
 /// Whether the stopping rule ends the duet.

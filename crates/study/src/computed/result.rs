@@ -38,6 +38,7 @@ pub(super) fn cell_result<C: Computer>(
     let failures = trials.iter().filter_map(|trial| computer.failure(trial)).map(str::to_owned).collect();
     let counted: Vec<&C::Trial> = trials.iter().filter(|trial| computer.failure(trial).is_none()).collect();
     CellResult {
+        requirements: Vec::new(),
         id: cell.id.clone(),
         at: cell.at.clone(),
         status,

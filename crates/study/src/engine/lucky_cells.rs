@@ -32,6 +32,7 @@ mod tests {
 
     fn cells(converged: usize, not: usize) -> Vec<CellResult> {
         let cell = |status| CellResult {
+            requirements: Vec::new(),
             id: String::new(),
             at: BTreeMap::new(),
             status,

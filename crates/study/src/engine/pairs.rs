@@ -2,7 +2,9 @@
 
 use std::time::Instant;
 
-use klatch_record::{CellResult, CellStatus, DuetStart, PairResult, Record, StudyResult, error_chain};
+use klatch_record::{
+    CellResult, CellStatus, DuetStart, PairResult, Record, Requirement, StudyResult, error_chain,
+};
 use klatch_runner::Plan;
 use klatch_runner::duet::{DuetError, PairExecutor, PairOutcome, compare_starts};
 
@@ -101,13 +103,16 @@ fn pair_result(plan: &StudyPlan, store: &Store, pair: &Pair<'_>) -> Result<PairR
             None => {}
         }
     }
+    let metrics = compare_starts(&complete, plan.rules.confidence);
+    let judge = |one: &Requirement| one.judge_duet(&metrics, [&pair.a.id, &pair.b.id]);
     Ok(PairResult {
+        requirements: plan.requirements.iter().map(judge).collect(),
         a: pair.a.id.clone(),
         b: pair.b.id.clone(),
         starts: complete.len() as u32,
         slices: complete.iter().map(|start| start.pairs.len() as u64).sum(),
         confidence: plan.rules.confidence,
-        metrics: compare_starts(&complete, plan.rules.confidence),
+        metrics,
         failures,
     })
 }

@@ -33,17 +33,23 @@ pub(super) fn cell_result(
         let own = interval.filter(|_| metric == rules.metric);
         Some((metric.name.to_owned(), estimate(rules, rules.independent(&values), own)))
     };
+    let estimates: BTreeMap<String, Estimate> =
+        METRICS.iter().filter(|metric| metric.is_estimated()).filter_map(estimate_of).collect();
+    // A failed visit has no count of its errors.
+    let sum = |metric: &Metric| match failures.first() {
+        Some(failure) => Err(format!("a visit failed: {failure}")),
+        None => Ok(counted.iter().filter_map(|record| metric.of_record(record)).sum()),
+    };
+    let judged = plan.requirements.iter().filter(|_| !plan.is_of_duets() && status != CellStatus::Absent);
+    let kind = cell.plan.workload.kind();
     CellResult {
+        requirements: judged.map(|one| one.judge(kind, &estimates, sum)).collect(),
         id: cell.id.clone(),
         at: cell.at.clone(),
         status,
         verdict,
         trials: counted.len() as u32,
-        estimates: METRICS
-            .iter()
-            .filter(|metric| metric.is_estimated())
-            .filter_map(estimate_of)
-            .collect::<BTreeMap<_, _>>(),
+        estimates,
         failures,
         warnings: warnings(&counted),
         search: None,

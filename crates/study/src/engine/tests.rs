@@ -46,6 +46,43 @@ fn converged_cells_stop_early_and_others_use_all_trials() {
 }
 
 #[test]
+fn every_cell_is_judged_by_the_requirements_of_file_and_command() {
+    use klatch_record::JudgementStatus::{Met, NotMet, Undecided};
+    let required = "[require]\nthroughput = ['>= 90', '< 1000']\nerrors = '== 0'\n";
+    let (out, mut plan) = plan(&format!("{TWO_CELLS}{required}"));
+    plan.require("p99 <= 4ms".parse().unwrap()).unwrap();
+    let mut scripted = Scripted::new(|plan, _, number| {
+        let is_steady = plan.workload.parties() == 1;
+        Ok(if is_steady { 100.0 + f64::from(number) / 10.0 } else { 60.0 * f64::from(1 + number % 2) })
+    });
+    let result = run(&plan, out.path(), &mut scripted);
+    let of = |cell: usize| -> Vec<_> {
+        result.cells[cell].requirements.iter().map(|one| (one.requirement.as_str(), one.status)).collect()
+    };
+    let [p99, errors] = [("p99 <= 4ms", NotMet), ("errors == 0", Met)];
+    assert_eq!(of(0), [errors, ("throughput >= 90", Met), ("throughput < 1000", Met), p99]);
+    assert_eq!(of(1), [errors, ("throughput >= 90", Undecided), ("throughput < 1000", Met), p99]);
+    let error = |line: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        study(folder.path(), &format!("{TWO_CELLS}[require]\n{line}\n")).unwrap_err()
+    };
+    assert!(
+        error("p98 = '<= 5ms'").contains("mine.toml:6:7: there is no metric p98; there are messages_per_s")
+    );
+    assert!(error("p99 = '5ms'").contains("a requirement is METRIC RELATION LIMIT"));
+    assert!(error("conforming_lines = '> 5'").contains("there is no metric conforming_lines"));
+    assert!(error("'B/A p99' = '<= 1.1'").contains("B/A are sides, which only a duet has"));
+    let duet = "[rules]\npreset = 'duet'\ncompare = 'rooms'\n[require]\n";
+    let folder = tempfile::tempdir().unwrap();
+    let of_duets = |line: &str| study(folder.path(), &format!("{TWO_CELLS}{duet}{line}\n"));
+    assert_eq!(of_duets("'B/A server_cpu_us' = '<= 1.02'").unwrap().requirements.len(), 1);
+    assert!(of_duets("p99 = '<= 5ms'").unwrap_err().contains("a duet judges ratios of its sides"));
+    assert!(
+        of_duets("'new/old p99' = '<= 1'").unwrap_err().contains("new/old are not the sides of this duet")
+    );
+}
+
+#[test]
 fn visits_of_all_cells_are_interleaved() {
     let (out, plan) = plan(TWO_CELLS);
     let mut scripted = Scripted::new(|_, _, _| Ok(100.0));

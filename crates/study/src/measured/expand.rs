@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use klatch_platforms::{KnobError, PlatformError, TRANSPORT_KNOB};
-use klatch_record::{Transport, WorkloadError, WorkloadKind, error_chain};
+use klatch_record::{Requirement, Transport, WorkloadError, WorkloadKind, error_chain};
 use klatch_runner::{Plan, RunError, check_plan};
 use toml::Spanned;
 
@@ -12,7 +12,7 @@ use super::draft::Draft;
 use super::search::search;
 use super::workload::WorkloadTable;
 use super::{MeasuredFile, PlatformChoice};
-use crate::file::{Grid, Levels, StudyFile, StudyFileError, combinations};
+use crate::file::{Grid, Levels, Scalar, StudyFile, StudyFileError, combinations};
 use crate::plan::{Cell, StudyBase, StudyPlan};
 use crate::series::Rules;
 
@@ -62,14 +62,23 @@ fn expand(source: &StudyFile, base: &StudyBase, seed: u64) -> Result<StudyPlan, 
     let compared = file.rules.compared_axis(&axes, source)?;
     let rules = file.rules.rules(source)?;
     let cell = |(id, at, (plan, absent))| Cell { id, at, plan, absent };
-    Ok(StudyPlan {
+    let mut plan = StudyPlan {
+        requirements: Vec::new(),
         compared,
         head: source.head(&file.question, axes, base.build.clone())?,
         cells: cells.into_iter().map(cell).collect(),
         rules: Rules { metric: rules.metric.in_unit_of(workload.kind), ..rules },
         search: search(file.search, source)?,
         seed,
-    })
+    };
+    for (metric, limits) in &file.require {
+        for Scalar(limit) in &limits.get_ref().0 {
+            let requirement = format!("{metric} {limit}").parse::<Requirement>();
+            let added = requirement.and_then(|requirement| plan.require(requirement));
+            added.map_err(|error| source.error_at(limits.span(), error))?;
+        }
+    }
+    Ok(plan)
 }
 
 /// Refuses a setting that has a meaning in no cell.

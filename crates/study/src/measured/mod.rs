@@ -73,6 +73,11 @@ pub(crate) struct MeasuredFile {
     /// Run rules: what is discarded, and when a cell has enough trials.
     #[serde(default)]
     pub(crate) rules: RulesTable,
+    /// Limits that every cell must keep, by metric: `p99 = "<= 5ms"`, `errors = "== 0"`; under the preset `duet`,
+    /// `"B/A server_cpu_us" = "<= 1.02"`. A list has several limits of one metric.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
+    pub(crate) require: Knobs,
     /// Searches a limit in every cell instead of measuring it.
     #[cfg_attr(feature = "schema", schemars(with = "Option<Search>"))]
     pub(crate) search: Option<Spanned<Search>>,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_record::InstrumentName;
+use klatch_record::{InstrumentName, Requirement};
 use toml::{Table, Value};
 
 use crate::file::StudyFile;
@@ -32,6 +32,8 @@ pub struct SmallStudy {
     pub trials: u32,
     /// Starts of each platform, 1 to 100.
     pub starts: u32,
+    /// Requirements of every platform.
+    pub require: Vec<Requirement>,
 }
 
 impl SmallStudy {
@@ -57,6 +59,9 @@ impl SmallStudy {
             let value = |(name, value): &(String, String)| (name.clone(), Value::from(value.clone()));
             file.insert(name.to_owned(), Table::from_iter(settings.iter().map(value)).into());
         }
+        if !self.require.is_empty() {
+            file.insert("require".to_owned(), self.require().into());
+        }
         let rules = [
             ("preset", Value::from("ibm-2000")),
             ("warmups", i64::from(self.warmups).into()),
@@ -66,6 +71,19 @@ impl SmallStudy {
         let rules = rules.map(|(name, value)| (name.to_owned(), value));
         file.insert("rules".to_owned(), Table::from_iter(rules).into());
         StudyFile::new(&Path::new(&self.name).with_extension("toml"), file.to_string())
+    }
+
+    /// The table `[require]`: the limits of each metric.
+    fn require(&self) -> Table {
+        let mut table = Table::new();
+        for Requirement { metric, text, .. } in &self.require {
+            let limit = text.strip_prefix(metric.as_str()).unwrap_or(text).trim();
+            let limits = table.entry(metric.clone()).or_insert_with(|| Value::Array(Vec::new()));
+            if let Value::Array(limits) = limits {
+                limits.push(limit.into());
+            }
+        }
+        table
     }
 
     fn question(&self) -> String {
@@ -93,6 +111,7 @@ mod tests {
             warmups: 1,
             trials: 2,
             starts: 4,
+            require: vec!["p99 <= 5ms".parse().unwrap(), "p99 > 1us".parse().unwrap()],
             ..SmallStudy::default()
         };
         let file = small.file();
@@ -103,6 +122,7 @@ mod tests {
         assert_eq!(ids, ["native-epoll", "native-threads"]);
         assert_eq!((plan.runs(), plan.rules.warmups), ((24, 24), 1), "2 platforms × 4 starts × (1 + 2)");
         assert_eq!(plan.cells[0].plan.workload.parties(), 3);
+        assert_eq!(plan.requirements, small.require);
         assert_eq!(plan.head.question, "Which of native-epoll, native-threads is the fastest?");
     }
 }
