@@ -255,12 +255,14 @@ impl Control {
         observer.gate_opening(&self.targets());
         self.before = Some(self.counters());
         self.sampler = Some(CpuSampler::new(self.targets()));
+        observer.operations_begin();
         self.running.iter_mut().for_each(|crowd| crowd.process.send_line("go"));
         Ok(())
     }
 
     /// All crowds are done: takes the counters while all threads still live, then ends the crowds.
     fn finish(&mut self, observer: &mut dyn RunObserver, on_event: &mut dyn FnMut(&CrowdEvent)) {
+        observer.operations_end();
         // The machine first: to snapshot thousands of threads takes CPU time that must not count as other programs'.
         let machine = MachineTime::read();
         self.after = Some(Counters { machine, ..self.counters() });

@@ -9,6 +9,12 @@ pub(crate) trait RunObserver {
     /// All users have joined, and the gate is about to open.
     fn gate_opening(&mut self, targets: &Targets);
 
+    /// The crowds are about to send: what the parent prepares is done.
+    fn operations_begin(&mut self) {}
+
+    /// The crowds have reported the last delivery, and the parent has read nothing yet.
+    fn operations_end(&mut self) {}
+
     /// The last delivery has arrived; all processes still live. Returns the observations of the run.
     fn deliveries_done(&mut self) -> Vec<Observation>;
 }
@@ -54,16 +60,21 @@ impl RunObserver for NoObserver {
 impl RunObserver for WholeRun<'_> {
     fn gate_opening(&mut self, targets: &Targets) {
         self.running = Some(self.instruments.start(targets, self.files));
-        // Last, and closed first, so that they count no instrument.
+    }
+
+    fn operations_begin(&mut self) {
         if let Some(counts) = &mut self.counts {
             counts.open();
         }
     }
 
-    fn deliveries_done(&mut self) -> Vec<Observation> {
+    fn operations_end(&mut self) {
         if let Some(counts) = &mut self.counts {
             counts.close();
         }
+    }
+
+    fn deliveries_done(&mut self) -> Vec<Observation> {
         self.running.take().map(RunningInstruments::finish).unwrap_or_default()
     }
 }

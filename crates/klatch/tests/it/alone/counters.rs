@@ -85,6 +85,17 @@ fn operations_are_counted_without_the_start_of_the_program() {
     // To start the program takes millions; two switches and four system calls take thousands.
     let each = counts.total().instructions / 1_000;
     assert!((2_000..20_000).contains(&each), "{each}");
+    let of_run = folder.path().join("run");
+    let mut exec = klatch();
+    exec.args(["lab", "exec", "--counters=instructions", "--operations", "--out"]).arg(&of_run);
+    exec.args(["--", "run", "--platform", "native-epoll", "--rooms", "1", "--users", "5", "--count", "20"]);
+    let finished = Finished::run(exec.args(["--warmups", "0", "--trials", "1"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let run = self::counts(&of_run);
+    assert_eq!(run.operations.as_ref().unwrap().count, 5 * 20 * 5);
+    // What the parent reads of its processes before and after is none of a message.
+    let has = |name: &str| run.routines.iter().any(|one| one.routine.contains(name));
+    assert!(has("tcp_sendmsg") && !has("Snapshot::take"), "{:?}", run.routines.len());
     let compared = Finished::run(klatch().args(["lab", "compare"]).args([&out, &out]));
     assert!(compared.out.contains("counts of a wake-up; before 1,000 of them"), "{compared:?}");
 }
