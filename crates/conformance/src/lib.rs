@@ -47,22 +47,23 @@ pub struct NoServer {
     source: std::io::Error,
 }
 
-/// Runs all checks against the server at `address` (`host:port`) in turn, and calls `on_finding` after each.
+/// Runs all checks against the server at `address` (`host:port`) in turn, and calls `on_finding` after each, with the number of all checks.
 ///
 /// # Errors
 /// The server accepts no connection at all.
 pub fn check(
     address: &str,
     subject: &Subject,
-    mut on_finding: impl FnMut(&Finding),
+    mut on_finding: impl FnMut(&Finding, usize),
 ) -> Result<Vec<Finding>, NoServer> {
     let server = reach(address, subject.answer_timeout)?;
     let run = run_prefix();
-    let checks = checks::all(subject).into_iter().enumerate();
-    let findings = checks.map(|(number, check)| {
+    let checks = checks::all(subject);
+    let all = checks.len();
+    let findings = checks.into_iter().enumerate().map(|(number, check)| {
         let net = irc::Net::new(server, subject.answer_timeout, format!("k{run}{}", letters(number)));
         let finding = Finding::new(&check.name, &check.expected, (check.run)(&net));
-        on_finding(&finding);
+        on_finding(&finding, all);
         finding
     });
     Ok(findings.collect())
@@ -84,15 +85,17 @@ fn reach(address: &str, answer_timeout: Duration) -> Result<SocketAddr, NoServer
 /// Name, expected behaviour and check of a server `S`.
 type CheckOf<S> = (&'static str, &'static str, fn(&S) -> Checked);
 
-/// Runs the checks in turn, and calls `on_finding` after each.
+/// Runs the checks in turn, and calls `on_finding` after each, with the number of all.
 fn run_all<S>(
     checks: impl IntoIterator<Item = CheckOf<S>>,
     server: &S,
-    mut on_finding: impl FnMut(&Finding),
+    mut on_finding: impl FnMut(&Finding, usize),
 ) -> Vec<Finding> {
+    let checks: Vec<CheckOf<S>> = checks.into_iter().collect();
+    let all = checks.len();
     let run = |(name, expected, check): CheckOf<S>| {
         let finding = Finding::new(name, expected, check(server));
-        on_finding(&finding);
+        on_finding(&finding, all);
         finding
     };
     checks.into_iter().map(run).collect()

@@ -34,7 +34,7 @@ impl Dummy {
 
     fn check(&self, class: Option<Class>) -> Vec<Finding> {
         let subject = Subject { class, pid: Some(self.child.id()), answer_timeout: ANSWER_TIMEOUT };
-        check(&self.address, &subject, |_| ()).unwrap()
+        check(&self.address, &subject, |_, _| ()).unwrap()
     }
 }
 
@@ -166,7 +166,7 @@ fn a_check_that_cannot_run_is_reported_and_not_passed() {
 #[test]
 fn an_unreachable_server_is_an_error() {
     let subject = Subject { class: None, pid: None, answer_timeout: ANSWER_TIMEOUT };
-    let error = check("127.0.0.1:1", &subject, |_| ()).unwrap_err().to_string();
+    let error = check("127.0.0.1:1", &subject, |_, _| ()).unwrap_err().to_string();
     assert!(error.starts_with("no server answers at 127.0.0.1:1: Connection refused"), "{error}");
 }
 
@@ -176,7 +176,7 @@ fn a_server_that_dies_fails_the_remaining_checks_quickly() {
     let subject = Subject { class: None, pid: None, answer_timeout: ANSWER_TIMEOUT };
     let address = dummy.address.clone();
     let mut checks = 0;
-    let findings = check(&address, &subject, |_| {
+    let findings = check(&address, &subject, |_, _| {
         checks += 1;
         if checks == 5 {
             dummy.child.kill().unwrap();

@@ -38,6 +38,7 @@ pub use lab_counts::lab_counts;
 pub use operation_counts::{COUNT_OPERATIONS, OperationCounts};
 pub use targets::Targets;
 pub use trace::{
-    PerfError, PerfScript, QueueWaits, Recorder, TRACE_BYTES_MAX, TraceEvent, TraceFile, TraceFileError,
-    TraceKind, WaitsBy, event_line, queue_waits, read_perf_script, replay, summary, write_perfetto,
+    PerfError, PerfScript, QueueWaits, Recorder, TRACE_BYTES_MAX, ThreadSummary, TraceEvent, TraceFile,
+    TraceFileError, TraceKind, TraceSummary, WaitsBy, event_line, queue_waits, read_perf_script, replay,
+    summary, write_perfetto,
 };

@@ -7,14 +7,17 @@ use std::time::Duration;
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting};
 use klatch_record::{DuetEnd, InstrumentName, error_chain};
+use klatch_report::{Ending, calibration_answer};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, instrument_duet};
 use klatch_runner::{Plan, PlatformPlan, Subject};
 use klatch_study::compare::calibrate;
 
 use crate::INTERRUPTED;
 use crate::duet::{DuetSchedule, duet_plan, exit_code, show_progress};
+use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
+use crate::report::save_duet_report;
 use crate::workload::{OfDuet, WorkloadArgs};
 
 /// Slices under instruments: to start them takes longer than a short slice.
@@ -56,7 +59,7 @@ impl Calibrate {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let plan = self.plan()?;
         let all = crate::interrupt::interruptible_processes()?;
-        let progress = show_progress(self.json);
+        let progress = show_progress(self.json, self.schedule.time());
         let done = if self.instruments.is_empty() {
             calibrate(plan, &all, progress)
                 .map(|done| (done.outcome, done.saved))
@@ -71,22 +74,19 @@ impl Calibrate {
             }
             done => done?,
         };
-        self.show(&outcome)?;
-        match saved {
-            Some(Ok(path)) if !self.json => {
-                print_line(format_args!("stored for the warnings of later runs: {}", path.display()));
-            }
-            Some(Err(error)) => print_error(format_args!(
+        if let Some(Err(error)) = &saved {
+            print_error(format_args!(
                 "klatch: cannot store the calibration, so warnings of later runs will not use it: {}",
-                error_chain(&error)
-            )),
-            _ => {}
+                error_chain(error)
+            ));
         }
         self.schedule.show_end(&outcome);
+        self.show(&outcome, saved.and_then(Result::ok))?;
         Ok(exit_code(&outcome.duet))
     }
 
-    fn show(&self, outcome: &DuetOutcome) -> anyhow::Result<()> {
+    /// Prints the result; `stored` is the file that warnings of later runs use.
+    fn show(&self, outcome: &DuetOutcome, stored: Option<PathBuf>) -> anyhow::Result<()> {
         if self.json {
             print_line(serde_json::to_string(&outcome.duet)?);
             return Ok(());
@@ -97,7 +97,11 @@ impl Calibrate {
         } else {
             klatch_report::duet(&outcome.duet)
         });
-        print_line(format_args!("results: {}", outcome.folder.display()));
+        let saved = save_duet_report(&outcome.folder, &outcome.duet)?;
+        let answer = if against_itself { calibration_answer(&outcome.duet) } else { saved.answer };
+        let mut places = vec![("results", outcome.folder.clone()), ("report", saved.path)];
+        places.extend(stored.map(|path| ("warnings of later runs use", path)));
+        next::print_ending(Ending { answer, places, next: next::open(&self.out) });
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use klatch_record::{CPU_PER_MESSAGE, Comparison, Estimator, Side, Unit};
-use klatch_report::{Ending, ReadError, comparison_answer, deciding_duet, read};
+use klatch_report::{Ending, Progress, ReadError, comparison_answer, deciding_duet, read};
 use klatch_study::compare::{Terms, compare};
 
 use crate::next;
@@ -57,7 +57,9 @@ impl Compare {
             EstimateName::Median => Estimator::Median,
         };
         let terms = Terms { estimate, confidence: self.confidence / 100.0 };
+        let waiting = Progress::waiting("comparing");
         let comparisons = compare(&self.a, &self.b, terms)?;
+        drop(waiting);
         for (number, comparison) in comparisons.iter().enumerate() {
             if self.json {
                 print_line(serde_json::to_string(comparison)?);

@@ -1,5 +1,6 @@
 //! `klatch conformance`: the kit against a platform that Klatch starts, or a running server.
 
+use std::cell::Cell;
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
@@ -11,6 +12,7 @@ use klatch_platforms::{PlatformRequest, ResolvedPlatform, Server, Setting, resol
 use klatch_record::{
     Class, Endpoint, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind,
 };
+use klatch_report::Progress;
 use klatch_runner::{Target, save_failed_musts};
 
 use crate::INTERRUPTED;
@@ -149,9 +151,14 @@ impl Conformance {
             "the kit has no checks for transport {}; every run checks the certificate and each record, and --transport plain or ws the rest",
             endpoint.transport()
         );
-        let on_finding = |finding: &Finding| {
+        let progress = Progress::new("conformance", None, "checks");
+        let made = Cell::new(0);
+        let on_finding = |finding: &Finding, all: usize| {
             if !self.json {
                 print_line(row(finding));
+                made.set(made.get() + 1);
+                progress.set_total(all as u64, false);
+                progress.at(made.get());
             }
         };
         let echo = |wire| check_echo(&address, wire, answer_timeout, on_finding);
@@ -170,6 +177,7 @@ impl Conformance {
             }
             _ => check(&address, &subject, on_finding),
         }?;
+        drop(progress);
         if self.json {
             print_line(serde_json::to_string_pretty(&findings)?);
         } else {

@@ -9,7 +9,7 @@ use klatch_record::{
     CrowdEvent, CrowdResult, CrowdSelfReport, Endpoint, FailureKind, Gate, ProtocolName, Status, Subprotocol,
     Transport, Workload, WorkloadKind,
 };
-use klatch_report::Progress;
+use klatch_report::RunProgress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{check_can_write, is_stdout, print, print_error, print_line, save_or_print};
@@ -134,7 +134,7 @@ impl Crowd {
         if self.steered {
             std::thread::spawn(move || obey_stdin(&control));
         }
-        let mut progress = (!self.json).then(|| Progress::new("crowd".to_owned(), options.workload.kind()));
+        let mut progress = (!self.json).then(|| RunProgress::new("crowd", &options.workload));
         let started_at = now();
         let mut monitor = SelfMonitor::new();
         let mut on_event = |event: &CrowdEvent| {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
-use klatch_record::{Duet as DuetResult, DuetEnd, SERVER_CPU, Workload};
-use klatch_report::{Ending, Gate, about, judged_duet};
+use klatch_record::{Duet as DuetResult, DuetEnd, RatioEstimate, SERVER_CPU, Workload};
+use klatch_report::{Ending, Gate, Progress, about, judged_duet};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, Forecast, PAIRS_MIN, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 
@@ -170,7 +170,7 @@ impl DuetSchedule {
         })
     }
 
-    fn time(&self) -> Duration {
+    pub(crate) fn time(&self) -> Duration {
         let usual = if self.within.is_some() { LONGEST } else { USUAL };
         self.duration.map_or(usual, |time| time.0)
     }
@@ -196,7 +196,7 @@ impl Duet {
         let asked = self.fail_if_slower.map_or(plan.asked, |limit| limit.0 / 100.0);
         let plan = DuetPlan { asked, require: self.require.require.clone(), ..plan };
         let all = crate::interrupt::interruptible_processes()?;
-        let outcome = match duet(plan, &all, show_progress(self.json)) {
+        let outcome = match duet(plan, &all, show_progress(self.json, self.schedule.time())) {
             Err(_) if all.interrupted() => {
                 print_error(
                     "klatch: interrupted before anything was measured; servers and crowds are stopped",
@@ -379,17 +379,30 @@ fn described(forecast: &Forecast) -> String {
     format!("at this noise a difference of {asked} % {takes}; this duet will show {shows} %")
 }
 
-/// Prints how far the duet is after its first pair, and then once in ten seconds.
-pub(crate) fn show_progress(quiet: bool) -> impl FnMut(DuetProgress) {
-    let mut next = Duration::ZERO;
-    move |DuetProgress { start, pairs, elapsed, forecast }| {
-        if let Some(forecast) = forecast.filter(|_| !quiet) {
+/// Shows how far the duet is.
+pub(crate) fn show_progress(quiet: bool, time: Duration) -> impl FnMut(DuetProgress) {
+    let shown = (!quiet).then(|| Progress::of_time("duet", time));
+    move |DuetProgress { start, pairs, elapsed, forecast, so_far }| {
+        let Some(shown) = &shown else { return };
+        if let Some(forecast) = forecast {
             print_error(format_args!("{:.0} s: {}", elapsed.as_secs_f64(), described(&forecast)));
-        } else if elapsed >= next && !quiet {
-            next = elapsed + Duration::from_secs(10);
-            print_error(format_args!("{:.0} s: start {start}, {pairs} pairs", elapsed.as_secs_f64()));
+            // The end comes with the width, and the time is only a limit.
+            if forecast.is_width
+                && let Some(needed) = forecast.needed
+            {
+                shown.set_time(needed.clamp(elapsed, time.max(elapsed)));
+            }
+            return;
         }
+        let ratio = so_far.map(|ratio| format!(", server CPU so far × {}", ratio_text(&ratio)));
+        shown.note(&format!("start {start}, {pairs} pairs{}", ratio.unwrap_or_default()));
+        shown.at(elapsed.as_secs());
     }
+}
+
+/// A ratio with its interval: `0.812 (0.794–0.831)`.
+fn ratio_text(ratio: &RatioEstimate) -> String {
+    format!("{:.3} ({:.3}–{:.3})", ratio.estimate, ratio.low, ratio.high)
 }
 
 #[cfg(test)]

@@ -8,16 +8,16 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use klatch_record::{FloorResult, WorkloadKind};
-use klatch_report::{Ending, floor_history, one_line};
-use klatch_runner::{Machine, VisitEvent};
+use klatch_report::{Ending, floor_history};
+use klatch_runner::Machine;
 use klatch_study::compare::FloorProbe;
-use klatch_study::{StopRule, Store, StudyEvent, load, run_study};
+use klatch_study::{StopRule, Store, load, run_study};
 
 use crate::INTERRUPTED;
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
-use crate::study;
+use crate::study::{self, Display};
 
 /// Starts of each server by default. With fewer, intervals are too wide to be useful.
 const BLOCKS: u32 = 3;
@@ -88,16 +88,9 @@ impl Floor {
         let store = Store::begin(&self.out, &plan.head.name, file.text(), self.seed)?;
         let all = crate::interrupt::interruptible_processes()?;
         let mut probe = FloorProbe::new(Machine { processes: &all }).with_clients(&all);
-        let done = run_study(&plan, &store, &mut probe, |event| match event {
-            StudyEvent::VisitStarted { cell, block, .. } if !self.json => {
-                print_line(format_args!("{} (block {block})", cell.id))
-            }
-            StudyEvent::Visit(VisitEvent::RunEnded(record)) if !self.json => {
-                print_line(format_args!("  {}", one_line(record)))
-            }
-            StudyEvent::VisitFailed(_, cause) => print_error(format_args!("klatch: {cause}")),
-            _ => {}
-        });
+        let mut display = Display::new(self.json);
+        let done = run_study(&plan, &store, &mut probe, |event| display.update(event));
+        display.end(done.is_ok());
         if all.interrupted() {
             print_error("klatch: interrupted; records of finished runs stay in the folder");
             return Ok(ExitCode::from(INTERRUPTED));

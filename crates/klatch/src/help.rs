@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::pager;
+
 /// Heading and its commands, in the order of use. A test compares the table with clap's own list.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Commands", &["run", "duet", "compare", "study", "report", "platforms", "instruments"]),
@@ -22,8 +24,12 @@ const TOPICS: [(&str, &str); 3] = [
 ];
 
 /// The page that these arguments, which begin with the name of the program, ask for.
-pub(crate) fn topic(mut arguments: impl Iterator<Item = String>) -> Option<&'static str> {
-    let [command, name] = [arguments.nth(1)?, arguments.next()?];
+pub(crate) fn topic(arguments: impl Iterator<Item = String>) -> Option<&'static str> {
+    let mut arguments = arguments.skip(1).peekable();
+    if arguments.next_if(|first| first == "--no-pager").is_some() {
+        pager::disable();
+    }
+    let [command, name] = [arguments.next()?, arguments.next()?];
     let topic = TOPICS.iter().find(|(topic, _)| *topic == name)?;
     (command == HELP.0 && arguments.next().is_none()).then_some(topic.1)
 }

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use klatch_platforms::Processes;
+use klatch_report::Progress;
 use klatch_server::is_ignored;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
-
-use crate::output::print_error;
 
 /// Calls `handler` on its own thread whenever this process receives SIGINT, SIGTERM or SIGHUP. A signal that was ignored when the
 /// process started stays ignored: its caller, such as `nohup` or a script, has decided that.
@@ -29,7 +28,7 @@ pub(crate) fn on_interrupt(mut handler: impl FnMut() + Send + 'static) -> Result
 /// # Errors
 /// As those of [`on_interrupt`].
 pub(crate) fn interruptible_processes() -> Result<Processes> {
-    let all = Processes::with_notes(|note| print_error(format_args!("klatch: {note}")));
+    let all = Processes::showing(|work| Box::new(Progress::waiting(work)));
     let stopper = all.clone();
     on_interrupt(move || stopper.interrupt())?;
     Ok(all)

@@ -20,6 +20,7 @@ mod man;
 mod merge;
 mod next;
 mod output;
+mod pager;
 mod plan;
 mod platforms;
 mod probe;
@@ -60,6 +61,9 @@ use crate::output::print_error;
 #[derive(Parser)]
 #[command(name = "klatch", version = version::VERSION, max_term_width = 110)]
 struct Klatch {
+    /// Print long texts as a whole, and not through the pager (PAGER, or less)
+    #[arg(long)]
+    no_pager: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -122,14 +126,18 @@ pub fn main() -> ExitCode {
         return ExitCode::from(COULD_NOT_RUN);
     }
     if let Some(topic) = help::topic(std::env::args()) {
-        output::print_text(topic);
+        pager::print_long(topic);
         return end_of_output(ExitCode::SUCCESS);
     }
     let line: Vec<String> = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let arguments = workload::with_own_help(command_line(), &line)
         .try_get_matches()
         .unwrap_or_else(|error| usage_error::answer(error, &line));
-    let command = Klatch::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit()).command;
+    let Klatch { no_pager, command } =
+        Klatch::from_arg_matches(&arguments).unwrap_or_else(|error| error.exit());
+    if no_pager {
+        pager::disable();
+    }
     // A klatch that starts servers and crowds has already restored the sysctls.
     if !matches!(command, Command::Serve(_) | Command::Crowd(_)) {
         restore_stale_sysctls().iter().for_each(|leftover| print_error(format_args!("klatch: {leftover}")));

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use klatch_record::{Record, check_can_save, printable, save, save_text};
+use klatch_report::{above_progress, fitted, width};
 
 /// The first write error that is not a closed pipe.
 static FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
@@ -17,22 +18,25 @@ static FAILURE: Mutex<Option<std::io::Error>> = Mutex::new(None);
 /// Writes text to standard output. Text of others in it (of a server, a platform, a study, a record) cannot control the terminal; this
 /// holds for all functions here but [`print_as_is`].
 pub(crate) fn print(text: impl Display) {
-    keep_failure(write!(stdout().lock(), "{}", printable(&text.to_string())));
+    let text = text.to_string();
+    keep_failure(above_progress(|| write!(stdout().lock(), "{}", printable(&text))));
 }
 
 /// As [`print`], for sentences and tables: lines that are longer than the terminal is wide are continued on the next one.
 pub(crate) fn print_text(text: impl Display) {
-    print(klatch_report::fitted(&text.to_string(), klatch_report::width()));
+    print(fitted(&text.to_string(), width()));
 }
 
 /// Writes text and a line feed to standard output.
 pub(crate) fn print_line(text: impl Display) {
-    keep_failure(writeln!(stdout().lock(), "{}", printable(&text.to_string())));
+    let text = text.to_string();
+    keep_failure(above_progress(|| writeln!(stdout().lock(), "{}", printable(&text))));
 }
 
 /// Writes text and a line feed to standard error. There is no other place to report a failure of it.
 pub(crate) fn print_error(text: impl Display) {
-    let _ = writeln!(stderr().lock(), "{}", printable(&text.to_string()));
+    let text = text.to_string();
+    let _ = above_progress(|| writeln!(stderr().lock(), "{}", printable(&text)));
 }
 
 /// Writes the text of a page to standard output. Its scripts have hashes, so nothing in it may change.

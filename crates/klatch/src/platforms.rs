@@ -12,7 +12,8 @@ use klatch_record::{Class, Transport, error_chain};
 use klatch_report::{Column, TextTable};
 use serde_json::json;
 
-use crate::output::{print, print_line, print_text};
+use crate::output::{print, print_line};
+use crate::pager::print_long;
 
 /// Help heading of the options that select and configure the server.
 pub(crate) const SERVER: &str = "Server";
@@ -68,6 +69,7 @@ impl Platforms {
             Column::words("what it is"),
             Column::words("here"),
         ]);
+        let mut text = String::new();
         for listed in list(&self.platforms.request())? {
             if self.json {
                 print_line(as_json(&listed));
@@ -80,51 +82,39 @@ impl Platforms {
                 }
             };
             if self.knobs {
-                rows.iter().for_each(|row| {
-                    print_text(format!(
-                        "{}  {}
-",
-                        row[0],
-                        row[1..].join("  ")
-                    ))
-                });
-                print_knobs(&listed.knobs());
+                rows.iter().for_each(|row| text += &format!("{}  {}\n", row[0], row[1..].join("  ")));
+                text += &knobs_text(&listed.knobs());
             } else {
                 rows.into_iter().for_each(|row| table.row(row));
             }
         }
-        if !self.json && !self.knobs {
-            print_line(table);
-        }
-        if self.knobs && !self.json {
-            print_common_knobs();
+        match (self.json, self.knobs) {
+            (true, _) => {}
+            (false, true) => print_long(text + &common_knobs()),
+            (false, false) => print_long(format_args!("{table}\n")),
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn print_common_knobs() {
+fn common_knobs() -> String {
     let owned = |(name, what): (&str, &str)| (name.to_owned(), what.to_owned());
-    for (owner, knobs) in [
+    let all = [
         (
             "the Java crowd (--crowd java --crowd-knob), in addition to those of every Java platform",
             java_crowd_knobs(),
         ),
         ("the crowd native-threads (--crowd native-threads --crowd-knob)", threads_crowd_knobs()),
         ("every server (--knob) and crowd (--crowd-knob)", process_knobs().into_iter().map(owned).collect()),
-    ] {
-        print_text(format_args!("{owner}\n"));
-        print_knobs(&knobs);
-    }
+    ];
+    all.into_iter().map(|(owner, knobs): (_, Vec<_>)| format!("{owner}\n{}", knobs_text(&knobs))).collect()
 }
 
-/// Prints knobs, each with what it is, below the name of their owner.
-fn print_knobs(knobs: &[(String, String)]) {
+/// Knobs, each with what it is, for the lines below the name of their owner.
+fn knobs_text(knobs: &[(String, String)]) -> String {
     let mut table = TextTable::new([Column::name(""), Column::name(""), Column::words("")]);
     knobs.iter().for_each(|(name, what)| table.row(["  ", name, what]));
-    if !knobs.is_empty() {
-        print_line(table);
-    }
+    if knobs.is_empty() { String::new() } else { format!("{table}\n") }
 }
 
 fn row(name: &str, listed: &PlatformListing, state: String) -> [String; 6] {

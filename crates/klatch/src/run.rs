@@ -10,7 +10,7 @@ use klatch_record::{
     Authorities, InstrumentName, JudgementStatus, Record, Role, RunOptions, Status, Subprotocol, Transport,
     Workload, WorkloadKind,
 };
-use klatch_report::{Ending, Progress, Report, headline, one_line, trials, warnings, worst};
+use klatch_report::{Ending, Report, RunProgress, headline, one_line, trials, warnings, worst};
 use klatch_runner::{
     Conflict, CrowdKind, Event, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent,
     execute, guard_series, load_failed_musts, make_volanomark,
@@ -459,7 +459,7 @@ struct Display<'a> {
     json: bool,
     volanomark: bool,
     plan: &'a Plan,
-    progress: Option<Progress>,
+    progress: Option<RunProgress>,
     web: Option<WebView>,
 }
 
@@ -493,11 +493,18 @@ impl Display<'_> {
             }
             VisitEvent::RunStarted(role, number) => {
                 let name = klatch_report::role_and_number(role, number);
-                self.progress = Some(Progress::new(name, self.plan.workload.kind()));
+                let of = if role == Role::Trial { self.plan.trials } else { self.plan.warmups };
+                let name = if of > 1 { format!("{name} of {of}") } else { name };
+                self.progress = Some(RunProgress::new(&name, &self.plan.workload));
             }
             VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.update(event)),
-            VisitEvent::RunEnded(record) if self.json => print_json(record),
-            VisitEvent::RunEnded(record) => print_text(one_line(record) + "\n"),
+            VisitEvent::RunEnded(record) => {
+                self.progress = None;
+                match self.json {
+                    true => print_json(record),
+                    false => print_text(one_line(record) + "\n"),
+                }
+            }
             VisitEvent::Ready { .. } => {}
         }
     }

@@ -161,6 +161,7 @@ fn every_setting_is_a_key_of_study_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mine.toml");
     let base = klatch_study::StudyBase {
+        preset: None,
         platforms: Default::default(),
         out: folder.path().to_owned(),
         build: crate::version::build(),

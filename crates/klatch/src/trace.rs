@@ -9,10 +9,10 @@ use std::sync::mpsc::channel;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use klatch_instruments::{
-    Kernel, PerfScript, Recorder, TRACE_BYTES_MAX, TraceFile, WaitsBy, event_line, queue_waits,
-    read_perf_script, replay, summary, write_perfetto,
+    Kernel, PerfScript, Recorder, TRACE_BYTES_MAX, ThreadSummary, TraceFile, TraceSummary, WaitsBy,
+    event_line, queue_waits, read_perf_script, replay, summary, write_perfetto,
 };
-use klatch_record::printable_line;
+use klatch_record::{grouped, printable_line};
 use klatch_report::{Column, TextTable};
 
 use crate::output::{print, print_error, print_line};
@@ -104,7 +104,7 @@ impl Trace {
             }
             Action::Summary { file } => {
                 let trace = read(&file)?;
-                print(summary(&trace));
+                print(summary_text(summary(&trace)));
                 print(waits(&trace));
             }
             Action::Export { file, perfetto, replay: to_replay } => {
@@ -160,6 +160,32 @@ fn waits(trace: &TraceFile) -> String {
         table("run-queue latency by thread, µs", WaitsBy::Thread),
     ];
     tables.into_iter().flatten().collect()
+}
+
+/// A summary as tables.
+fn summary_text(summary: Option<TraceSummary>) -> String {
+    let Some(summary) = summary else { return "no events\n".to_owned() };
+    let TraceSummary { length_s, cpus, kinds, lost, threads } = summary;
+    let mut counts = TextTable::new([Column::name(""), Column::number("events"), Column::number("events/s")]);
+    for (kind, count) in kinds {
+        let per_s = (count as f64 / length_s.max(1e-9)).round() as u64;
+        counts.row([kind.to_owned(), grouped(count), grouped(per_s)]);
+    }
+    let lost = lost.map_or("unknown: the trace was not ended".to_owned(), grouped);
+    counts.row(["lost".to_owned(), lost, String::new()]);
+    let mut table = TextTable::new([
+        Column::name("thread"),
+        Column::number("ran s"),
+        Column::number("runs"),
+        Column::number("waits").less(1),
+        Column::number("woken").less(2),
+        Column::number("moved").less(3),
+    ]);
+    for ThreadSummary { name, ran_s, runs, waits, woken, moved } in threads {
+        let [runs, waits, woken, moved] = [runs, waits, woken, moved].map(grouped);
+        table.row([name, format!("{ran_s:.6}"), runs, waits, woken, moved]);
+    }
+    format!("{length_s:.3} s on {cpus} CPUs\n\n{counts}\n\n{table}\n")
 }
 
 /// Writes a new file.

@@ -7,6 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_platforms::write_site;
 use klatch_record::WebWorkload;
+use klatch_report::Progress;
 
 use crate::output::print_line;
 
@@ -28,8 +29,10 @@ pub(crate) struct WebFiles {
 impl WebFiles {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let directories = self.directories.unwrap_or_else(|| WebWorkload::directories_for(self.lines));
-        write_site(&self.folder, directories)
-            .with_context(|| format!("cannot write the site into {}", self.folder.display()))?;
+        let waiting = Progress::waiting(&format!("writing {directories} directories"));
+        let written = write_site(&self.folder, directories);
+        drop(waiting);
+        written.with_context(|| format!("cannot write the site into {}", self.folder.display()))?;
         let option = match self.directories {
             Some(directories) => format!("--directories {directories}"),
             None => format!("--lines {}", self.lines),

@@ -61,6 +61,7 @@ impl ResolvedPlatform {
             |word: &str, folders: &BuildFolders| self.fill(word, site, folders).replace("{web_jar}", &jar);
         let mut folders = prepare(&self.entry, &self.compiler(), fill, all).map_err(wrong)?;
         if self.in_workload.static_only {
+            let _shown = all.show("writing the files of the site");
             folders.web_files = web_files(self.directories()).map_err(wrong)?;
         }
         let own = Some(&self.in_transport.files).filter(|files| !files.is_empty());

@@ -1,5 +1,6 @@
 //! Child processes. Each leads its own process group, none outlives Klatch, and a signal handler's thread can stop all at once.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -34,8 +35,6 @@ const OPEN_FILES_MAX: u64 = 1 << 20;
 const CORE_DUMPED: i32 = 0x80;
 /// How often a command in progress looks for an interrupt.
 const INTERRUPT_PERIOD: Duration = Duration::from_millis(100);
-/// How often a command in progress is noted.
-const NOTE_PERIOD: Duration = Duration::from_secs(10);
 /// Longest time for a process to stop after SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -43,11 +42,12 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Clone, Default)]
 pub struct Processes {
     running: Arc<Mutex<Running>>,
-    /// Takes what is to be shown while something takes long before a process is ready.
-    notes: Option<Arc<TakeNote>>,
+    /// Shows what takes long before a process is ready.
+    show: Option<Arc<ShowWork>>,
 }
 
-type TakeNote = dyn Fn(&str) + Send + Sync;
+/// Shows work until what it returns is dropped.
+type ShowWork = dyn Fn(&str) -> Box<dyn Any> + Send + Sync;
 
 #[derive(Default)]
 struct Running {
@@ -174,14 +174,14 @@ pub enum ProcessError {
 }
 
 impl Processes {
-    /// The same with a place for notes, such as "building go-pgx".
-    pub fn with_notes(note: impl Fn(&str) + Send + Sync + 'static) -> Processes {
-        Processes { notes: Some(Arc::new(note)), ..Processes::default() }
+    /// The same with a display of work that may take long, such as "building go-pgx". What `show` returns is dropped when the work ends.
+    pub fn showing(show: impl Fn(&str) -> Box<dyn Any> + Send + Sync + 'static) -> Processes {
+        Processes { show: Some(Arc::new(show)), ..Processes::default() }
     }
 
-    /// Shows what takes long.
-    pub(crate) fn note(&self, note: &str) {
-        self.notes.iter().for_each(|take| take(note));
+    /// Shows work that may take long, until the result is dropped.
+    pub fn show(&self, work: &str) -> Option<Box<dyn Any>> {
+        self.show.as_ref().map(|show| show(work))
     }
 
     /// Starts `command` (program and arguments) with the settings of `launch`.
@@ -266,7 +266,7 @@ pub(crate) enum CommandFailure {
 
 impl Processes {
     /// Runs a command in this folder to its end, for up to `timeout`, and stops it at once when Klatch is interrupted. `name` is what it is
-    /// for, and is noted when it begins and every few seconds.
+    /// for, and is shown.
     ///
     /// # Errors
     /// It does not succeed in time.
@@ -285,8 +285,8 @@ impl Processes {
             Err(error) => return failed(format!("did not run: {error}")),
         };
         process.close_stdin();
-        self.note(name);
-        let (mut next_note, deadline) = (began + NOTE_PERIOD, began + timeout);
+        let _shown = self.show(name);
+        let deadline = began + timeout;
         loop {
             match process.line(Instant::now() + INTERRUPT_PERIOD) {
                 Line::Text(line) => process.keep(line),
@@ -298,10 +298,6 @@ impl Processes {
                 // What it has made so far is removed, so it need not end in good order.
                 signal_group(process.group, Signal::KILL);
                 break;
-            }
-            if now >= next_note {
-                next_note += NOTE_PERIOD;
-                self.note(&format!("{name}, for {} s so far", began.elapsed().as_secs()));
             }
         }
         let status = process.wait_for_exit();
@@ -646,10 +642,13 @@ mod tests {
     }
 
     #[test]
-    fn a_command_is_noted_and_an_interrupt_ends_it_within_a_second() {
+    fn a_command_is_shown_and_an_interrupt_ends_it_within_a_second() {
         let notes = Arc::new(Mutex::new(Vec::new()));
         let taken = notes.clone();
-        let all = Processes::with_notes(move |note| taken.lock().unwrap().push(note.to_owned()));
+        let all = Processes::showing(move |work| {
+            taken.lock().unwrap().push(work.to_owned());
+            Box::new(())
+        });
         let here = tempfile::tempdir().unwrap();
         let run = |script: &str| {
             let command = ["sh", "-c", script].map(str::to_owned);

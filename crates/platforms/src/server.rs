@@ -163,6 +163,8 @@ impl Server {
             prepared => prepared?,
         };
         let Prepared { command, launch, ready_command, variables } = prepared;
+        // A server may load a database before it serves.
+        let shown = all.show(&format!("starting {name}"));
         let started = Instant::now();
         let mut process = all
             .start(&command, &launch)
@@ -176,6 +178,7 @@ impl Server {
             }
         };
         let start_time = started.elapsed();
+        drop(shown);
         let (pid, class) = (process.pid(), platform.class());
         match ready {
             StartOutcome::Ready(port, ready_line) => {

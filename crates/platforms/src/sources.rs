@@ -129,14 +129,14 @@ fn remove(path: &Path) -> std::io::Result<()> {
 
 /// Locks a folder that another process may be building in.
 fn lock(folder: &PrivateFolder, all: &Processes) -> Result<(), SourceError> {
-    let mut noted = false;
+    let mut shown = None;
     while !folder.try_lock()? {
         if all.interrupted() {
             return Err(SourceError::Interrupted);
         }
-        if !std::mem::replace(&mut noted, true) {
-            all.note(&format!("waiting for another klatch that builds in {}", folder.path().display()));
-        }
+        shown = shown.or_else(|| {
+            all.show(&format!("waiting for another klatch that builds in {}", folder.path().display()))
+        });
         std::thread::sleep(LOCK_PERIOD);
     }
     Ok(())

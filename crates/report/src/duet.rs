@@ -5,7 +5,7 @@ use std::fmt::Write;
 use klatch_record::{Duet, DuetMetric, DuetSide, DuetStart, PairResult, SERVER_CPU};
 
 use crate::comparison::TableOfSides;
-use crate::difference::{Sides, percent, short};
+use crate::difference::{Sides, distinct, percent, short};
 use crate::metric;
 use crate::table::{Column, TextTable};
 
@@ -14,11 +14,9 @@ pub fn duet(duet: &Duet) -> String {
     let mut text = format!("{}\n{}\n\n", title(duet), method(duet));
     let mut table = TableOfSides::new("mean", [&duet.a.name, &duet.b.name]);
     for metric in &duet.metrics {
+        let (values, result) =
+            ([mean(metric, metric.a), mean(metric, metric.b)], conclusion(metric, duet.confidence));
         let name = metric::title(&metric.metric);
-        let mean = |value: Option<f64>| {
-            value.map_or_else(|| "–".to_owned(), |value| metric::cell(&metric.metric, value))
-        };
-        let (values, result) = ([mean(metric.a), mean(metric.b)], conclusion(metric, duet.confidence));
         table.row(name, values, metric.ratio.as_ref(), reach(duet), &result);
     }
     let _ = writeln!(text, "{table}\n\n{}", scatter(duet));
@@ -26,6 +24,11 @@ pub fn duet(duet: &Duet) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// The mean of a side, with its unit.
+fn mean(metric: &DuetMetric, value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), |value| metric::cell(&metric.metric, value))
 }
 
 /// Both sides, and what they have in common.
@@ -52,12 +55,19 @@ pub(crate) fn sides(duet: &Duet) -> Sides<'_> {
 /// One cell of a study of duets, compared with its reference: a line for each metric.
 pub(crate) fn pair(pair: &PairResult) -> String {
     let starts = counted(pair.starts as usize, "start");
-    let mut text = format!("{} against {}, {starts}\n", pair.b, pair.a);
+    let [a, b] = distinct([&pair.a, &pair.b]);
+    let columns =
+        [Column::name("mean"), Column::number(format!("{a} (base)")), Column::number(b), Column::words("")];
+    let mut table = TextTable::new(columns);
     for metric in &pair.metrics {
-        let _ =
-            writeln!(text, "  {:<33}{}", metric::title(&metric.metric), conclusion(metric, pair.confidence));
+        table.row([
+            metric::title(&metric.metric).to_owned(),
+            mean(metric, metric.a),
+            mean(metric, metric.b),
+            conclusion(metric, pair.confidence),
+        ]);
     }
-    text
+    format!("{} against {}, {starts}\n{table}\n", pair.b, pair.a)
 }
 
 /// What a metric shows, for a row of a table.
@@ -78,8 +88,8 @@ pub fn calibration(duet: &Duet) -> String {
         Column::words("shows a difference of"),
     ]);
     for metric in &duet.metrics {
-        let name = metric::title(&metric.metric);
-        let mean = metric.a.map_or_else(|| "–".to_owned(), |value| metric::cell(&metric.metric, value));
+        let name = metric::title(&metric.metric).to_owned();
+        let mean = mean(metric, metric.a);
         let [interval, difference] = match (&metric.ratio, &metric.absent) {
             (Some(ratio), _) => [
                 format!("{:.4}, {:.4}–{:.4}", ratio.estimate, ratio.low, ratio.high),
@@ -89,7 +99,7 @@ pub fn calibration(duet: &Duet) -> String {
                 ["–".to_owned(), format!("not estimated: {}", cause.as_deref().unwrap_or("not observed"))]
             }
         };
-        table.row([name.to_owned(), mean, interval, difference]);
+        table.row([name, mean, interval, difference]);
     }
     let _ = writeln!(text, "{table}");
     let _ = writeln!(text, "\n{}", scatter(duet));
@@ -97,6 +107,20 @@ pub fn calibration(duet: &Duet) -> String {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// What a duet of a platform with itself shows, in a sentence.
+pub fn calibration_answer(duet: &Duet) -> String {
+    let cpu = duet.metrics.iter().find(|metric| metric.metric == SERVER_CPU);
+    let smallest = cpu.and_then(|cpu| cpu.ratio).map(|ratio| ratio.smallest_difference);
+    match smallest.filter(|smallest| smallest.is_finite()) {
+        Some(smallest) => format!(
+            "In this time this machine shows a difference of {} or more in server CPU per {}.",
+            percent(smallest),
+            sides(duet).unit
+        ),
+        None => "No answer: there are too few pairs.".to_owned(),
+    }
 }
 
 pub(crate) fn method(duet: &Duet) -> String {

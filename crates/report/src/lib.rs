@@ -20,6 +20,7 @@ mod orders_text;
 mod progress;
 mod read;
 mod requirement;
+mod run_progress;
 mod simulation;
 mod strokes;
 mod study;
@@ -37,14 +38,14 @@ pub use build::{
     study_again, undecided,
 };
 pub use comparison::comparison;
-pub use duet::{calibration, duet};
+pub use duet::{calibration, calibration_answer, duet};
 pub use ending::Ending;
 pub use floor::floor;
 pub use gate::{Gate, gate};
 pub use index::{Entry, EntryKind, IndexFilter, index};
 pub use lab::{lab_report, lab_summary, read_lab};
 pub use lab_counts::{lab_answer, lab_counts, lab_difference, lab_difference_answer};
-pub use live::Live;
+pub use live::{Live, start_of};
 #[cfg(feature = "schema")]
 pub use model::report_schema;
 pub use model::{
@@ -53,12 +54,13 @@ pub use model::{
     Standing, Verdict, WarningRow,
 };
 pub use number::{about, duration};
-pub use progress::Progress;
+pub use progress::{Progress, above_progress, end_progress};
 pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
 pub use requirement::{annotations, judged_duet, judged_study, junit, requirements, worst};
+pub use run_progress::{RunProgress, so_far};
 pub use simulation::{simulated_answer, simulated_claims, simulated_run, simulated_study};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
-pub use table::{Column, TextTable, fitted, width};
+pub use table::{Column, TextTable, at_width, can_move_cursor, fitted, width};
 pub use watch::{LiveState, Talk, TalkRooms, watch_page};
 pub use write::{HtmlError, csv, html, json, markdown};

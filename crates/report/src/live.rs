@@ -1,6 +1,7 @@
-//! Full-screen terminal view of a running study (`--live`).
+//! View of a running study on the whole terminal.
 
 use std::io::{IsTerminal, Stdout, stdout};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use klatch_record::{CrowdEvent, Latency, Record, Role, Status, printable_line};
@@ -9,25 +10,58 @@ use ratatui::Frame;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::execute;
-use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen};
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, size};
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::{Block, Gauge, Paragraph, Row, Sparkline, Table};
 
 use crate::number::{duration, grouped, three_digits, time};
-use crate::progress::can_move_cursor;
 use crate::strokes::spark;
 use crate::study_of_runs::CONFIDENCE;
 use crate::summary::role_and_number;
+use crate::table::can_move_cursor;
 
 /// Period over which current rates and latencies are computed.
 const NOW: Duration = Duration::from_secs(2);
 
+/// Columns and lines that the view needs.
+const ROOM: (u16, u16) = (60, 18);
+
+/// The view that is open now.
+static OPEN: Mutex<Weak<Mutex<Screen>>> = Mutex::new(Weak::new());
+
 /// The view. Dropping it restores the terminal.
 pub struct Live {
+    screen: Arc<Mutex<Screen>>,
+}
+
+struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     state: State,
+}
+
+/// Nothing panics while one of these is locked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Shows what goes on beside the runs, such as a build, in the view that is open. Returns whether there is one.
+pub(crate) fn show_work(work: &str) -> bool {
+    let screen = lock(&OPEN).upgrade();
+    if let Some(screen) = &screen {
+        let mut screen = lock(screen);
+        screen.state.work = Some(work.to_owned());
+        screen.draw();
+    }
+    screen.is_some()
+}
+
+/// Removes it from the view.
+pub(crate) fn end_work() {
+    if let Some(screen) = lock(&OPEN).upgrade() {
+        lock(&screen).state.work = None;
+    }
 }
 
 /// The data that the view draws.
@@ -36,9 +70,11 @@ struct State {
     began: Instant,
     cells: Vec<CellState>,
     current: usize,
-    block: u32,
+    visit: String,
     left: Option<Duration>,
     run: String,
+    /// What goes on beside the runs.
+    work: Option<String>,
     done: u64,
     expected: u64,
     /// Progress reports of the current run, not older than [`NOW`].
@@ -66,57 +102,62 @@ struct CellState {
 }
 
 impl Live {
-    /// Opens the view of a study with these cells.
-    ///
-    /// # Errors
-    /// Standard output is not a terminal, or cannot be written.
-    pub fn start(name: &str, cells: impl Iterator<Item = String>) -> std::io::Result<Live> {
-        if !stdout().is_terminal() {
-            return Err(std::io::Error::other("a live view needs a terminal"));
+    /// Opens the view of a study with these cells. `None` if standard output is no terminal that can draw over what it shows, or one
+    /// that has no room for it.
+    pub fn start(name: &str, cells: impl Iterator<Item = String>) -> Option<Live> {
+        if !stdout().is_terminal() || !can_move_cursor(std::env::var_os("TERM")) {
+            return None;
         }
-        if !can_move_cursor(std::env::var_os("TERM")) {
-            return Err(std::io::Error::other(
-                "a live view draws over what a terminal shows, and the variable TERM names none that can: it is dumb or not set",
-            ));
-        }
+        let has_room = |(columns, lines)| columns >= ROOM.0 && lines >= ROOM.1;
+        size().ok().filter(|size| has_room(*size))?;
         let mut out = stdout();
-        execute!(out, EnterAlternateScreen)?;
-        let terminal = Terminal::new(CrosstermBackend::new(out))?;
-        let mut live = Live { terminal, state: State::new(name, cells) };
-        live.draw();
-        Ok(live)
+        execute!(out, EnterAlternateScreen).ok()?;
+        let terminal = Terminal::new(CrosstermBackend::new(out)).ok()?;
+        let screen = Arc::new(Mutex::new(Screen { terminal, state: State::new(name, cells) }));
+        *lock(&OPEN) = Arc::downgrade(&screen);
+        let live = Live { screen };
+        live.change(|_| {});
+        Some(live)
     }
 
-    /// Shows that a server is being started for a cell.
-    pub fn visit(&mut self, cell: &str, block: u32, left: Option<Duration>) {
-        self.state.visit(cell, block, left);
-        self.draw();
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let mut screen = lock(&self.screen);
+        change(&mut screen.state);
+        screen.draw();
+    }
+
+    /// Shows that a server is being started for a cell: visit `number`, with the fewest and the most of the study.
+    pub fn visit(&mut self, cell: &str, number: u32, of: Option<(u32, u32)>, left: Option<Duration>) {
+        self.change(|state| state.visit(cell, number, of, left));
     }
 
     /// Resets the view for a new run.
     pub fn begin_run(&mut self, role: Role, number: u32) {
-        self.state.begin_run(role, number);
-        self.draw();
+        self.change(|state| state.begin_run(role, number));
     }
 
     /// Updates the view with an event of the crowd.
     pub fn crowd(&mut self, event: &CrowdEvent) {
-        self.state.crowd(event, Instant::now());
-        self.draw();
+        self.change(|state| state.crowd(event, Instant::now()));
+    }
+
+    /// Shows how far a duet is.
+    pub fn pairs(&mut self, pairs: usize) {
+        self.change(|state| state.run = format!("{} pairs of slices", grouped(pairs as u64)));
     }
 
     /// Adds the result of a finished run.
     pub fn ended(&mut self, record: &Record) {
-        self.state.ended(record);
-        self.draw();
+        self.change(|state| state.ended(record));
     }
 
     /// Shows the final state of a cell: failed, or with enough trials.
     pub fn set_status(&mut self, cell: &str, status: &str) {
-        self.state.set_status(cell, status);
-        self.draw();
+        self.change(|state| state.set_status(cell, status));
     }
+}
 
+impl Screen {
     /// Drawing errors are ignored: a lost terminal must not end the study.
     fn draw(&mut self) {
         let state = &self.state;
@@ -126,8 +167,10 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        let _ = execute!(self.terminal.backend_mut(), LeaveAlternateScreen);
-        let _ = self.terminal.show_cursor();
+        *lock(&OPEN) = Weak::new();
+        let mut screen = lock(&self.screen);
+        let _ = execute!(screen.terminal.backend_mut(), LeaveAlternateScreen);
+        let _ = screen.terminal.show_cursor();
     }
 }
 
@@ -139,9 +182,10 @@ impl State {
             began: Instant::now(),
             cells: cells.map(cell).collect(),
             current: 0,
-            block: 0,
+            visit: String::new(),
             left: None,
             run: String::new(),
+            work: None,
             done: 0,
             expected: 1,
             moments: Vec::new(),
@@ -151,9 +195,9 @@ impl State {
         }
     }
 
-    fn visit(&mut self, cell: &str, block: u32, left: Option<Duration>) {
+    fn visit(&mut self, cell: &str, number: u32, of: Option<(u32, u32)>, left: Option<Duration>) {
         self.current = self.cells.iter().position(|known| known.id == cell).unwrap_or(0);
-        (self.block, self.left) = (block, left);
+        (self.visit, self.left) = (start_of(number, of), left);
         "starting the server".clone_into(&mut self.run);
     }
 
@@ -251,14 +295,16 @@ impl State {
         let lines = vec![
             Line::styled(format!("{}: {current}", self.name), bold),
             Line::raw(format!(
-                "block {}, {elapsed} so far{left}; Ctrl-C stops; the study can be resumed",
-                self.block
+                "{}, {elapsed} so far{left}; Ctrl-C stops; the study can be resumed",
+                self.visit
             )),
         ];
         frame.render_widget(Paragraph::new(lines), head);
         let share = (self.done as f64 / self.expected as f64).clamp(0.0, 1.0);
         frame.render_widget(
-            Gauge::default().block(Block::bordered().title(self.run.as_str())).ratio(share),
+            Gauge::default()
+                .block(Block::bordered().title(self.work.as_ref().unwrap_or(&self.run).as_str()))
+                .ratio(share),
             gauge,
         );
         let block = Block::new().title(self.speed());
@@ -306,6 +352,15 @@ impl State {
     }
 }
 
+/// Which start of a server a study is at, of the fewest and the most.
+pub fn start_of(number: u32, of: Option<(u32, u32)>) -> String {
+    match of {
+        Some((least, most)) if least == most => format!("start {number} of {least}"),
+        Some((least, _)) => format!("start {number} of at least {least}"),
+        None => format!("start {number}"),
+    }
+}
+
 /// Placeholder for an unknown value.
 fn absent() -> String {
     "–".to_owned()
@@ -320,7 +375,7 @@ mod tests {
     #[test]
     fn the_view_shows_the_cell_the_speed_and_the_interval() {
         let mut state = State::new("threads", ["rooms-5", "rooms-10"].map(str::to_owned).into_iter());
-        state.visit("rooms-10", 2, Some(Duration::from_secs(125)));
+        state.visit("rooms-10", 2, Some((6, 20)), Some(Duration::from_secs(125)));
         state.begin_run(Role::Trial, 2);
         let began = Instant::now();
         for tick in 0..4 {
@@ -335,9 +390,14 @@ mod tests {
         let mut terminal = Terminal::new(TestBackend::new(110, 16)).unwrap();
         terminal.draw(|frame| state.draw(frame)).unwrap();
         let seen = terminal.backend().to_string();
-        for part in
-            ["threads: rooms-10", "at least 2 min 5 s left", "trial 2", "75%", "now 50,000 messages/s"]
-        {
+        for part in [
+            "threads: rooms-10",
+            "start 2 of at least 6",
+            "at least 2 min 5 s left",
+            "trial 2",
+            "75%",
+            "now 50,000 messages/s",
+        ] {
             assert!(seen.contains(part), "no {part}: {seen}");
         }
         for part in ["CPUs 1.52 server, – crowd", "latency now p50 1.05 ms, p99 2.10 ms, max 4.20 ms"] {
@@ -351,7 +411,7 @@ mod tests {
     #[test]
     fn more_cells_than_lines_are_shown_around_the_current_one() {
         let mut state = State::new("wide", (0..200).map(|number| format!("cell-{number}")));
-        state.visit("cell-120", 1, None);
+        state.visit("cell-120", 1, None, None);
         let mut terminal = Terminal::new(TestBackend::new(60, 20)).unwrap();
         terminal.draw(|frame| state.draw(frame)).unwrap();
         let seen = terminal.backend().to_string();

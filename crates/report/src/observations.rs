@@ -8,11 +8,14 @@ use klatch_record::{Observation, ObservationData, Record, Support, saturating_su
 
 use crate::by_side::{Side, others, per_unit};
 use crate::number::{grouped, megabytes, three_digits, time};
+use crate::table::{Column, TextTable};
 
 /// Formats all observations of a run; empty without any.
 pub(crate) fn observations(record: &Record) -> String {
     let text = |one: &Observation| {
-        format!("\n{:<17}{}\n", one.instrument.name(), lines(record, one).join("\n                 "))
+        let mut table = TextTable::new([Column::name(""), Column::words("")]);
+        table.row([one.instrument.name(), &lines(record, one).join("\n")]);
+        format!("\n{table}\n")
     };
     record.observations.iter().map(text).collect()
 }

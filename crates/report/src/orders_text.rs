@@ -1,10 +1,9 @@
 //! The score of workload `orders` as text for a terminal: TOPS, the limits of latency, and the mix.
 
-use std::fmt::Write;
-
 use klatch_record::OrdersScore;
 
 use crate::number::{grouped, time};
+use crate::table::{Column, TextTable};
 
 /// TOPS, or why there is none.
 pub(crate) fn tops(score: &OrdersScore) -> String {
@@ -17,10 +16,8 @@ pub(crate) fn tops(score: &OrdersScore) -> String {
 
 /// The limits and the mix as a table.
 pub(crate) fn limits_and_mix(score: &OrdersScore) -> String {
-    let mut text = format!(
-        "\n{:<24}{:>11}{:>11}{:>11}{:>11}{:>11}\n",
-        "steady state", "p90", "limit", "share", "nominal", "within"
-    );
+    let numbers = ["p90", "limit", "share", "nominal", "within"].map(Column::number);
+    let mut table = TextTable::new([Column::name("steady state")].into_iter().chain(numbers));
     for limit in &score.limits {
         let p90 = limit.p90_s.map_or("–".to_owned(), |p90_s| time(p90_s * 1e6));
         let most = format!("{} s", limit.limit_p90_s);
@@ -30,11 +27,10 @@ pub(crate) fn limits_and_mix(score: &OrdersScore) -> String {
         let nominal = share.map_or("–".to_owned(), |share| percent(share.nominal));
         let within = limit.within && share.is_none_or(|share| share.within);
         let within = if within { "yes" } else { "no" };
-        let _ = writeln!(text, "{:<24}{p90:>11}{most:>11}{actual:>11}{nominal:>11}{within:>11}", limit.name);
+        table.row([limit.name.clone(), p90, most, actual, nominal, within.to_owned()]);
     }
     let (refused, short) = (grouped(score.refused), grouped(score.short));
-    let _ = writeln!(text, "orders refused for credit {refused}, steps that waited for components {short}");
-    text
+    format!("\n{table}\norders refused for credit {refused}, steps that waited for components {short}\n")
 }
 
 #[cfg(test)]

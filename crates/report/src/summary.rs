@@ -11,6 +11,7 @@ use crate::number::{grouped, three_digits, time};
 use crate::observations::observations;
 use crate::orders_text::{limits_and_mix, tops};
 use crate::strokes::spark;
+use crate::table::{Column, TextTable};
 use crate::usage_table::usage;
 use crate::workload_text::describe;
 
@@ -21,22 +22,23 @@ pub fn headline(platform: &Platform, crowd: &str, workload: &Workload) -> String
         Some(Class::Open) => " (open: may put deliveries together)",
         None => "",
     };
-    let mut text = format!("platform  {}{class} on {}\n", platform.name, platform.address);
+    let mut table = TextTable::new([Column::name(""), Column::words("")]);
+    table.row(["platform", &format!("{}{class} on {}", platform.name, platform.address)]);
     if let Some(because) = &platform.chosen_because {
-        let _ = writeln!(text, "          {because}");
+        table.row(["", because]);
     }
     if let Some(runtime) = &platform.runtime {
-        let _ = writeln!(text, "runtime   {}", runtime.version);
+        table.row(["runtime", &runtime.version]);
     }
     if !platform.knobs.is_empty() {
         let set: Vec<String> = platform.knobs.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let _ = writeln!(text, "knobs     {}", set.join(", "));
+        table.row(["knobs", &set.join(", ")]);
     }
-    let _ = match workload.kind().has_server() {
-        true => writeln!(text, "crowd     {crowd}; {}", describe(workload)),
-        false => writeln!(text, "workload  {}", describe(workload)),
-    };
-    text
+    match workload.kind().has_server() {
+        true => table.row(["crowd", &format!("{crowd}; {}", describe(workload))]),
+        false => table.row(["workload", &describe(workload)]),
+    }
+    format!("{table}\n")
 }
 
 /// The name of a run, such as `trial 2`.
@@ -109,25 +111,26 @@ pub fn warnings(warnings: &[Warning]) -> String {
 /// A latency is too large for a histogram.
 pub fn crowd(result: &CrowdResult) -> Result<String, LatencyError> {
     let throughput = (result.sent + result.received) as f64 / result.elapsed_s.max(1e-9);
-    let text = volano_lines(result.sent, result.received, result.elapsed_s, throughput, result.join_s);
+    let text = values(volano_rows(result.sent, result.received, result.elapsed_s, throughput, result.join_s));
     Ok(text + &percentiles("delivery latency", Latency::from_counts_ns(&result.latency_ns)?.as_ref()))
 }
 
 fn full(record: &Record) -> String {
     let score = &record.score;
-    let text = match &record.operations {
-        None => {
-            volano_lines(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s)
-                + &start_line(record, 18)
-        }
-        Some(operations) => operation_lines(operations, record) + &start_line(record, 26),
+    let mut rows = match &record.operations {
+        None => volano_rows(score.sent, score.received, score.elapsed_s, score.messages_per_s, score.join_s),
+        Some(operations) => operation_rows(operations, record),
     };
+    // Nothing if Klatch did not start it.
+    let start = record.platform.start_s.map(|start_s| row("start of the server", format!("{start_s:.2} s")));
+    rows.extend(start);
     let latency = match &record.operations {
         Some(operations) if operations.name == "read" => "read latency",
         Some(_) => "reply latency",
         None => "delivery latency",
     };
-    text + &percentiles(latency, record.latency.as_ref())
+    values(rows)
+        + &percentiles(latency, record.latency.as_ref())
         + &reconnects(record)
         + &record.orders.as_ref().map_or_else(String::new, limits_and_mix)
         + &record.operations.as_ref().map_or_else(String::new, kinds)
@@ -135,41 +138,54 @@ fn full(record: &Record) -> String {
         + &observations(record)
 }
 
+/// A value and what it is.
+type Row = [String; 2];
+
+fn row(name: impl Into<String>, value: impl Into<String>) -> Row {
+    [name.into(), value.into()]
+}
+
+/// A table of values.
+fn values(rows: Vec<Row>) -> String {
+    let mut table = TextTable::new([Column::name(""), Column::number("")]);
+    rows.into_iter().for_each(|row| table.row(row));
+    format!("{table}\n")
+}
+
 /// The reconnects during a run; nothing where there was none.
 fn reconnects(record: &Record) -> String {
     let Some(times) = &record.reconnects else { return String::new() };
     let per_s = times.count as f64 / record.score.elapsed_s;
     let count = format!("{} ({per_s:.1}/s)", grouped(times.count));
-    format!("\n{:<24}{count:>18}\n", "reconnects") + &percentiles("time to reconnect", Some(times))
+    format!("\n{}", values(vec![row("reconnects", count)])) + &percentiles("time to reconnect", Some(times))
 }
 
 /// The score of a workload in which each request has a reply.
-fn operation_lines(operations: &Operations, record: &Record) -> String {
+fn operation_rows(operations: &Operations, record: &Record) -> Vec<Row> {
     let score = &record.score;
     let Operations { name, count, per_s, connections, .. } = operations;
     let PartyCounts { parties, least, most } = connections;
     let rows = [
-        (format!("{name}s"), grouped(*count)),
-        ("elapsed time".to_owned(), format!("{:.2} s", score.elapsed_s)),
-        ("average throughput".to_owned(), format!("{} {name}s/s", grouped(per_s.round() as u64))),
-        (format!("{}s", record.workload.kind().party_name()), grouped(*parties)),
-        (format!("{name}s of one"), format!("{} to {}", grouped(*least), grouped(*most))),
-        ("join time".to_owned(), format!("{:.2} s", score.join_s)),
+        row(format!("{name}s"), grouped(*count)),
+        row("elapsed time", format!("{:.2} s", score.elapsed_s)),
+        row("average throughput", format!("{} {name}s/s", grouped(per_s.round() as u64))),
+        row(format!("{}s", record.workload.kind().party_name()), grouped(*parties)),
+        row(format!("{name}s of one"), format!("{} to {}", grouped(*least), grouped(*most))),
+        row("join time", format!("{:.2} s", score.join_s)),
     ];
     let conforming = record.conforming.as_ref().map(|conforming| {
         let Conforming { lines, of, kbit_per_s_p5, kbit_per_s_p50, .. } = conforming;
         [
-            ("conforming lines".to_owned(), format!("{} of {}", grouped(*lines), grouped(*of))),
-            ("a line received".to_owned(), format!("p5 {kbit_per_s_p5}, p50 {kbit_per_s_p50} kbit/s")),
+            row("conforming lines", format!("{} of {}", grouped(*lines), grouped(*of))),
+            row("a line received", format!("p5 {kbit_per_s_p5}, p50 {kbit_per_s_p50} kbit/s")),
         ]
     });
-    let orders = record.orders.as_ref().map(|score| ("TOPS".to_owned(), tops(score)));
+    let orders = record.orders.as_ref().map(|score| row("TOPS", tops(score)));
     let audit = record.audit.as_ref().map(|audit| {
         let result = if audit.broken.is_empty() { "clean" } else { "broken" };
-        ("audit".to_owned(), format!("{result}, {} orders", grouped(audit.orders)))
+        row("audit", format!("{result}, {} orders", grouped(audit.orders)))
     });
-    let rows = conforming.into_iter().flatten().chain(orders).chain(rows).chain(audit);
-    rows.map(|(name, value)| format!("{name:<24}{value:>26}\n")).collect()
+    conforming.into_iter().flatten().chain(orders).chain(rows).chain(audit).collect()
 }
 
 /// The operations of each kind; nothing where there is only one.
@@ -177,49 +193,39 @@ fn kinds(operations: &Operations) -> String {
     if operations.kinds.is_empty() {
         return String::new();
     }
-    let mut text = format!("\n{:<24}{:>11}{:>11}{:>11}{:>11}\n", "", "count", "share", "p50", "p99");
+    let numbers = ["count", "share", "p50", "p99"].map(Column::number);
+    let mut table = TextTable::new([Column::name("")].into_iter().chain(numbers));
     for kind in &operations.kinds {
         let (count, share) = (grouped(kind.count), format!("{:.1} %", kind.share * 100.0));
-        let (p50, p99) = (time(kind.latency.p50_us), time(kind.latency.p99_us));
-        let _ = writeln!(text, "{:<24}{count:>11}{share:>11}{p50:>11}{p99:>11}", kind.name);
+        table.row([kind.name.clone(), count, share, time(kind.latency.p50_us), time(kind.latency.p99_us)]);
     }
-    text
+    format!("\n{table}\n")
 }
 
-/// The score in the format of VolanoMark.
-fn volano_lines(sent: u64, received: u64, elapsed_s: f64, messages_per_s: f64, join_s: f64) -> String {
-    let rows = [
-        ("messages sent", grouped(sent)),
-        ("messages received", grouped(received)),
-        ("total messages", grouped(sent + received)),
-        ("elapsed time", format!("{elapsed_s:.2} s")),
-        ("average throughput", format!("{} messages/s", grouped(messages_per_s.round() as u64))),
-        ("join time", format!("{join_s:.2} s")),
-    ];
-    rows.iter().map(|(name, value)| format!("{name:<24}{value:>18}\n")).collect()
-}
-
-/// How long the server took to start, in a column of this width; nothing if Klatch did not start it.
-fn start_line(record: &Record, width: usize) -> String {
-    let line = |start_s: f64| format!("{:<24}{:>width$}\n", "start of the server", format!("{start_s:.2} s"));
-    record.platform.start_s.map_or_else(String::new, line)
+/// The score in the words of VolanoMark.
+fn volano_rows(sent: u64, received: u64, elapsed_s: f64, messages_per_s: f64, join_s: f64) -> Vec<Row> {
+    vec![
+        row("messages sent", grouped(sent)),
+        row("messages received", grouped(received)),
+        row("total messages", grouped(sent + received)),
+        row("elapsed time", format!("{elapsed_s:.2} s")),
+        row("average throughput", format!("{} messages/s", grouped(messages_per_s.round() as u64))),
+        row("join time", format!("{join_s:.2} s")),
+    ]
 }
 
 fn percentiles(title: &str, latency: Option<&Latency>) -> String {
-    let mut text = String::new();
-    if let Some(latency) = latency {
-        text.push('\n');
-        let columns = [
-            ("p50", latency.p50_us),
-            ("p90", latency.p90_us),
-            ("p99", latency.p99_us),
-            ("p99.9", latency.p999_us),
-            ("max", latency.max_us),
-        ];
-        let name = |(name, _): &(&str, f64)| format!("{name:>11}");
-        let value = |(_, us): &(&str, f64)| format!("{:>11}", time(*us));
-        let _ = writeln!(text, "{:<24}{}", "", columns.iter().map(name).collect::<String>());
-        let _ = writeln!(text, "{title:<24}{}", columns.iter().map(value).collect::<String>());
-    }
-    text
+    let Some(latency) = latency else { return String::new() };
+    let mut table = TextTable::new([
+        Column::name(""),
+        Column::number("p50"),
+        Column::number("p90").less(2),
+        Column::number("p99"),
+        Column::number("p99.9").less(1),
+        Column::number("max"),
+    ]);
+    let Latency { p50_us, p90_us, p99_us, p999_us, max_us, .. } = latency;
+    let values = [p50_us, p90_us, p99_us, p999_us, max_us].map(|us| time(*us));
+    table.row([title.to_owned()].into_iter().chain(values));
+    format!("\n{table}\n")
 }

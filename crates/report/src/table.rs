@@ -1,6 +1,8 @@
 //! Tables and texts of the terminal. They are as wide as it is: a narrow one gets fewer columns, and no word is ever broken.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fmt;
 use std::io::IsTerminal;
 
@@ -15,9 +17,30 @@ const WORDS_MIN: usize = 20;
 /// The narrowest width that counts, so that one that makes no sense does no harm.
 const WIDTH_MIN: usize = 40;
 
+/// Whether a terminal of this type (`TERM`) can draw over what it shows. One that is `dumb`, or whose type is unknown, cannot.
+pub fn can_move_cursor(term: Option<OsString>) -> bool {
+    term.is_some_and(|term| !term.is_empty() && term != "dumb")
+}
+
+thread_local! {
+    /// The width of [`at_width`].
+    static GIVEN: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// What `write` makes for a terminal with this number of columns.
+pub fn at_width<R>(columns: usize, write: impl FnOnce() -> R) -> R {
+    let before = GIVEN.replace(Some(columns));
+    let made = write();
+    GIVEN.set(before);
+    made
+}
+
 /// The columns of the terminal: those of the variable COLUMNS, or of the terminal itself. `None` if standard output is none, and
 /// nothing limits a line.
 pub fn width() -> Option<usize> {
+    if let Some(columns) = GIVEN.get() {
+        return Some(columns);
+    }
     let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let own = || {
         let is_terminal = std::io::stdout().is_terminal();
@@ -238,6 +261,13 @@ mod tests {
         ]);
         table.row(["rooms-10", "9,311", "31.0 ms", "▁█▅", "failed"]);
         table
+    }
+
+    #[test]
+    fn a_dumb_terminal_gets_plain_lines() {
+        let can = |term: Option<&str>| can_move_cursor(term.map(OsString::from));
+        assert!(can(Some("xterm-256color")) && can(Some("linux")));
+        assert!(!can(Some("dumb")) && !can(Some("")) && !can(None));
     }
 
     #[test]

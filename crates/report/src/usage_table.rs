@@ -1,10 +1,9 @@
 //! The table of what server, crowd and database used, as text.
 
-use std::fmt::Write;
-
 use klatch_record::{Record, Usage, UsageOfBoth};
 
 use crate::number::{grouped, megabytes, three_digits};
+use crate::table::{Column, TextTable};
 
 /// One line of the usage table: name, value of one side, formatter.
 type UsageRow = (&'static str, fn(&Usage) -> Option<f64>, fn(f64) -> String);
@@ -22,53 +21,40 @@ pub(crate) fn usage(record: &Record) -> String {
     let (server, crowd, database) = (server.as_ref(), crowd.as_ref(), database.as_ref());
     let absent = || "–".to_owned();
     let measured = if record.workload.kind().has_server() { "server" } else { "readers" };
-    let third = |cell: Option<String>| cell.map_or_else(String::new, |cell| format!("{cell:>11}"));
-    let (title, all) = if database.is_some() { (Some("database".to_owned()), "all") } else { (None, "both") };
-    let mut text = format!("\n{:<24}{measured:>11}{:>11}{}{all:>11}\n", "", "crowd", third(title));
+    let all = if database.is_some() { "all" } else { "both" };
+    let titles = [Some(measured), Some("crowd"), database.map(|_| "database"), Some(all)];
+    let titles = titles.into_iter().flatten().map(Column::number);
+    let mut table = TextTable::new([Column::name("")].into_iter().chain(titles));
+    let mut row = |name: String, of: &dyn Fn(&Usage) -> String, all: String| {
+        let side = |usage: Option<&Usage>| usage.map_or_else(absent, of);
+        let cells = [Some(name), Some(side(server)), Some(side(crowd)), database.map(of), Some(all)];
+        table.row(cells.into_iter().flatten());
+    };
     // An operation is two messages: a request and its reply.
     let messages = if record.operations.is_some() { 2.0 } else { 1.0 };
     for (name, of, show) in USAGE_ROWS {
         let of = |usage: &Usage| Some(of(usage)? * messages);
-        let name = name.replace("message", record.unit());
-        let side = |usage: Option<&Usage>| usage.and_then(of).map_or_else(absent, show);
-        let both = record.usage.known_sum(record.workload.kind(), of).map_or_else(absent, show);
-        let third = third(database.map(|usage| of(usage).map_or_else(absent, show)));
-        let _ = writeln!(text, "{name:<24}{:>11}{:>11}{third}{both:>11}", side(server), side(crowd));
+        let all = record.usage.known_sum(record.workload.kind(), of).map_or_else(absent, show);
+        let shown = |usage: &Usage| of(usage).map_or_else(absent, show);
+        row(name.replace("message", record.unit()), &shown, all);
     }
-    let side = |of: fn(&Usage) -> String, usage: Option<&Usage>| usage.map_or_else(absent, of);
-    let memory = |usage: &Usage| usage.memory_peak_bytes.map_or_else(|| "–".to_owned(), megabytes);
-    let threads = |usage: &Usage| grouped(usage.threads);
-    let of_database = third(database.map(memory));
-    let _ = writeln!(
-        text,
-        "{:<24}{:>11}{:>11}{of_database}",
-        "peak memory",
-        side(memory, server),
-        side(memory, crowd)
-    );
-    let of_database = third(database.map(threads));
-    let _ = writeln!(
-        text,
-        "{:<24}{:>11}{:>11}{of_database}",
-        "threads",
-        side(threads, server),
-        side(threads, crowd)
-    );
+    let memory = |usage: &Usage| usage.memory_peak_bytes.map_or_else(absent, megabytes);
+    row("peak memory".to_owned(), &memory, String::new());
+    row("threads".to_owned(), &|usage| grouped(usage.threads), String::new());
+    let third = || database.map(|_| String::new());
     if let Some(joining) = &record.joining {
-        let side = |us: Option<f64>| us.map_or_else(absent, three_digits);
-        let _ = writeln!(
-            text,
-            "{:<24}{:>11}{:>11}",
-            "CPU µs per join",
-            side(joining.server_cpu_us_per_connection),
-            side(joining.crowd_cpu_us_per_connection)
-        );
+        let side = |us: Option<f64>| Some(us.map_or_else(absent, three_digits));
+        let (server, crowd) = (joining.server_cpu_us_per_connection, joining.crowd_cpu_us_per_connection);
+        let name = Some("CPU µs per join".to_owned());
+        table.row([name, side(server), side(crowd), third(), Some(String::new())].into_iter().flatten());
     }
     if let Some(cores) = record.score.cores_obtained {
         let environment = &record.environment;
         let quota = environment.cpu_quota.map_or(String::new(), |quota| format!(", quota {quota:.2}"));
-        let (cores, cpus) = (three_digits(cores), environment.cpus);
-        let _ = writeln!(text, "{:<24}{cores:>33} of {cpus}{quota}", "cores obtained");
+        let obtained = format!("{} of {}{quota}", three_digits(cores), environment.cpus);
+        let empty = || Some(String::new());
+        let name = Some("cores obtained".to_owned());
+        table.row([name, empty(), empty(), third(), Some(obtained)].into_iter().flatten());
     }
-    text
+    format!("\n{table}\n")
 }

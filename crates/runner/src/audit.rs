@@ -74,6 +74,7 @@ pub(crate) fn audit(
     ledgers: &[PathBuf],
     all: &Processes,
 ) -> Result<Audit, AuditError> {
+    let _shown = all.show("auditing the database");
     let mut process = all.start(command, launch)?;
     let deadline = Instant::now() + AUDIT_MAX;
     let text = match process.line(deadline) {

@@ -60,6 +60,7 @@ fn train(
     let subject = Subject::Platform(own.clone());
     let plan = Plan { subject, instruments: Vec::new(), ..plan.clone() };
     let subject = ResolvedSubject::Platform(&own, Box::new(platform.in_training(&archive)));
+    let _shown = processes.show(&format!("training {}", platform.name));
     let mut session = Session::open(&CheckedPlan { plan: &plan, subject }, None, processes)?;
     let files = Files { folder: folder.path().to_owned(), stem: "training".to_owned() };
     let record = session.run(Role::WarmUp, 1, &files, |_| {})?;

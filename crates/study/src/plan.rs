@@ -9,7 +9,7 @@ use klatch_runner::duet::DuetPlan;
 use klatch_runner::{CrowdKind, Plan};
 
 use crate::search::Search;
-use crate::series::Rules;
+use crate::series::{Preset, Rules};
 
 /// What a study file does not set.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct StudyBase {
     pub out: PathBuf,
     /// Version and commit of this Klatch.
     pub build: Build,
+    /// Run rules in place of those of the file.
+    pub preset: Option<Preset>,
 }
 
 /// What the result of a study repeats of its plan.

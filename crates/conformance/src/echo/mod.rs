@@ -61,7 +61,7 @@ const OF_REQUESTS: [CheckOf<Server>; 5] = [
     ),
 ];
 
-/// Runs all checks against the server at `address` (`host:port`) in turn, and calls `on_finding` after each.
+/// Runs all checks against the server at `address` (`host:port`) in turn, and calls `on_finding` after each, with the number of all checks.
 ///
 /// # Errors
 /// The server accepts no connection at all.
@@ -69,7 +69,7 @@ pub fn check_echo(
     address: &str,
     wire: EchoWire,
     answer_timeout: Duration,
-    on_finding: impl FnMut(&Finding),
+    on_finding: impl FnMut(&Finding, usize),
 ) -> Result<Vec<Finding>, NoServer> {
     let server = Server { address: reach(address, answer_timeout)?, wire, answer_timeout };
     Ok(match wire {

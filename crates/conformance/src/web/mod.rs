@@ -39,14 +39,14 @@ struct Site {
 /// A check of the site.
 type SiteCheck = CheckOf<Site>;
 
-/// Runs all checks against the site at `address` (`host:port`) in turn, and calls `on_finding` after each.
+/// Runs all checks against the site at `address` (`host:port`) in turn, and calls `on_finding` after each, with the number of all checks.
 ///
 /// # Errors
 /// The server accepts no connection at all.
 pub fn check_site(
     address: &str,
     subject: &SiteSubject,
-    on_finding: impl FnMut(&Finding),
+    on_finding: impl FnMut(&Finding, usize),
 ) -> Result<Vec<Finding>, NoServer> {
     let reached = reach(address, subject.answer_timeout)?;
     let tables = TableOptions { users: USERS, ..TableOptions::default() };

@@ -55,7 +55,7 @@ const CHECKS: [WebSocketCheck; 14] = [
     ),
 ];
 
-/// Runs all checks against the server at `address` (`host:port`) in turn, and calls `on_finding` after each.
+/// Runs all checks against the server at `address` (`host:port`) in turn, and calls `on_finding` after each, with the number of all checks.
 ///
 /// # Errors
 /// The server accepts no connection at all.
@@ -63,7 +63,7 @@ pub fn check_websocket(
     address: &str,
     websocket: &WebSocket,
     subject: &Subject,
-    mut on_finding: impl FnMut(&Finding),
+    mut on_finding: impl FnMut(&Finding, usize),
 ) -> Result<Vec<Finding>, NoServer> {
     let reached = reach(address, subject.answer_timeout)?;
     let run = run_prefix();
@@ -75,7 +75,7 @@ pub fn check_websocket(
             prefix: format!("w{run}{letter}"),
         };
         let finding = Finding::new(name, expected, check(&server));
-        on_finding(&finding);
+        on_finding(&finding, CHECKS.len());
         finding
     });
     Ok(checks.collect())

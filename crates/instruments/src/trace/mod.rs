@@ -20,7 +20,7 @@ pub use latency::{QueueWaits, WaitsBy, queue_waits};
 pub use perf::{PerfError, PerfScript, read_perf_script};
 pub use perfetto::write_perfetto;
 pub use replay::replay;
-pub use summary::{event_line, summary};
+pub use summary::{ThreadSummary, TraceSummary, event_line, summary};
 
 use crate::bpf::{Bpf, Coverage, Windows, object, possible_cpus};
 use crate::error::InstrumentError;

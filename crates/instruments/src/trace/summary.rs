@@ -1,7 +1,6 @@
 //! Text output of traces.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use super::file::{TraceEvent, TraceFile, TraceKind};
 
@@ -35,12 +34,41 @@ struct Thread {
     moved: u64,
 }
 
-/// Formats the counts by kind, the lost events, and the threads that ran longest.
-pub fn summary(trace: &TraceFile) -> String {
-    let (first, last) = match (trace.events.first(), trace.events.last()) {
-        (Some(first), Some(last)) => (first.ns, last.ns),
-        _ => return "no events\n".to_owned(),
-    };
+/// Counts of a trace, and the threads that ran longest.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TraceSummary {
+    /// From the first event to the last, seconds.
+    pub length_s: f64,
+    /// CPUs that switched.
+    pub cpus: usize,
+    /// Number of events of each kind.
+    pub kinds: Vec<(&'static str, u64)>,
+    /// Events that were lost; `None` if the trace was not ended.
+    pub lost: Option<u64>,
+    /// The threads that ran longest, up to 20.
+    pub threads: Vec<ThreadSummary>,
+}
+
+/// A thread of a trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ThreadSummary {
+    /// Name and id.
+    pub name: String,
+    /// Time on a CPU, seconds.
+    pub ran_s: f64,
+    /// Times that it left a CPU.
+    pub runs: u64,
+    /// Times that it left a CPU to wait.
+    pub waits: u64,
+    /// Wake-ups of it.
+    pub woken: u64,
+    /// Migrations of it.
+    pub moved: u64,
+}
+
+/// Counts the events by kind, and what each thread did. `None` of a trace without events.
+pub fn summary(trace: &TraceFile) -> Option<TraceSummary> {
+    let (first, last) = (trace.events.first()?.ns, trace.events.last()?.ns);
     let mut kinds: BTreeMap<TraceKind, u64> = BTreeMap::new();
     let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
     let mut switched_at: BTreeMap<u16, u64> = BTreeMap::new();
@@ -59,26 +87,19 @@ pub fn summary(trace: &TraceFile) -> String {
             TraceKind::Migrate => thread.moved += 1,
         }
     }
-    let length_s = (last - first) as f64 / 1e9;
-    let mut text = format!("{length_s:.3} s on {} CPUs\n", switched_at.len());
-    for (kind, count) in kinds {
-        let _ = writeln!(text, "{:<10}{count:>12}{:>14.0}/s", kind.name(), count as f64 / length_s.max(1e-9));
-    }
-    let lost = trace.lost.map_or("unknown: the trace was not ended".to_owned(), |lost| lost.to_string());
-    let _ = writeln!(text, "{:<10}{lost:>12}\n", "lost");
-    let _ = writeln!(
-        text,
-        "{:<28}{:>12}{:>10}{:>10}{:>10}{:>10}",
-        "thread", "ran s", "runs", "waits", "woken", "moved"
-    );
     let mut rows: Vec<_> = threads.into_iter().filter(|(pid, _)| *pid != 0).collect();
     rows.sort_by_key(|(_, thread)| std::cmp::Reverse(thread.ran_ns));
-    for (pid, thread) in rows.into_iter().take(ROWS) {
+    let row = |(pid, thread): (u32, Thread)| {
         let Thread { ran_ns, runs, waits, woken, moved } = thread;
-        let (name, ran_s) = (trace.name(pid), ran_ns as f64 / 1e9);
-        let _ = writeln!(text, "{name:<28}{ran_s:>12.6}{runs:>10}{waits:>10}{woken:>10}{moved:>10}");
-    }
-    text
+        ThreadSummary { name: trace.name(pid), ran_s: ran_ns as f64 / 1e9, runs, waits, woken, moved }
+    };
+    Some(TraceSummary {
+        length_s: (last - first) as f64 / 1e9,
+        cpus: switched_at.len(),
+        kinds: kinds.into_iter().map(|(kind, count)| (kind.name(), count)).collect(),
+        lost: trace.lost,
+        threads: rows.into_iter().take(ROWS).map(row).collect(),
+    })
 }
 
 #[cfg(test)]
@@ -98,14 +119,14 @@ mod tests {
             lost: Some(4),
             names: BTreeMap::from([(7, "talker".to_owned())]),
         };
-        let text = summary(&trace);
-        let row = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap().to_owned();
-        assert!(row("lost").ends_with('4') && row("switch").contains(" 2 "), "{text}");
-        assert!(row("talker:7").contains("2.000000"), "{text}");
+        let counted = summary(&trace).unwrap();
+        assert_eq!((counted.lost, counted.kinds[0]), (Some(4), ("switch", 2)));
+        let talker = counted.threads.iter().find(|thread| thread.name == "talker:7").unwrap();
+        assert_eq!((talker.ran_s, talker.runs, talker.waits), (2.0, 1, 0));
         assert_eq!(
             event_line(&trace, &trace.events[2], 1_000_000_000),
             "   2.000000000 CPU 0   switch   talker:7 (could go on) -> thread 8"
         );
-        assert_eq!(summary(&TraceFile { events: vec![], lost: None, names: BTreeMap::new() }), "no events\n");
+        assert_eq!(summary(&TraceFile { events: vec![], lost: None, names: BTreeMap::new() }), None);
     }
 }

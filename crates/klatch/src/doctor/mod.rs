@@ -41,22 +41,55 @@ impl Doctor {
                 print_line(serde_json::to_string(finding)?);
             }
         } else {
-            print_all(&findings);
+            print_text(text(&findings));
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn print_all(findings: &[Finding]) {
-    let mut topic = "";
+/// The findings under their topics, and the number of gaps.
+fn text(findings: &[Finding]) -> String {
+    let (mut text, mut topic) = (String::new(), "");
     for finding in findings {
         if finding.topic != topic {
-            print_line(format_args!("{}{}", if topic.is_empty() { "" } else { "\n" }, finding.topic));
+            let between = if topic.is_empty() { "" } else { "\n" };
+            text += &format!("{between}{}\n", finding.topic);
             topic = finding.topic;
         }
-        print_text(format_args!("{finding}\n"));
+        text += &format!("{finding}\n");
     }
     let gaps = findings.iter().filter(|finding| finding.is_gap).count();
     let number = if gaps == 1 { "1 gap".to_owned() } else { format!("{gaps} gaps") };
-    print_line(format_args!("\n{number}; `klatch run` needs none of them closed"));
+    text + &format!("\n{number}; `klatch run` needs none of them closed\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_report::fitted;
+
+    use super::*;
+
+    #[test]
+    fn the_list_is_as_it_was_at_three_widths() {
+        let findings = [
+            Finding::works(
+                "Size",
+                "200 users",
+                "all limits are high enough for server and crowd on this machine",
+            ),
+            Finding::gap(
+                "Size",
+                "20,000 users",
+                "files (ulimit -n) is 1,024, and a server with 20,000 users needs 20,100 of them at the same time",
+                "ulimit -n 20100, or LimitNOFILE=20100 in the service that starts the shell",
+            ),
+            Finding::gap("Servers", "ergo", "is not installed", "apt-get install ergochat"),
+        ];
+        let at = |width: &usize| {
+            let text = fitted(&text(&findings), Some(*width));
+            assert!(text.lines().all(|line| line.chars().count() <= *width), "{text}");
+            format!("{width} columns\n{text}")
+        };
+        insta::assert_snapshot!([80, 100, 140].iter().map(at).collect::<Vec<_>>().join("\n"));
+    }
 }

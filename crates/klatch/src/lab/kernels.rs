@@ -6,7 +6,8 @@ use clap::Args;
 use klatch_lab::{Abilities, DebianKernels, Kernel, fetched, newest_of_each_series};
 use klatch_report::{Column, TextTable};
 
-use crate::output::{print_error, print_line};
+use super::steps;
+use crate::output::print_line;
 
 /// List the kernels that can be booted, and what each can do
 #[derive(Args)]
@@ -42,7 +43,7 @@ impl Kernels {
             table.row([&one.release, "got", word(|can| can.sched_ext), word(|can| can.bpf)]);
         }
         if self.debian {
-            let all = DebianKernels::read(|progress| print_error(progress))?.releases()?;
+            let all = DebianKernels::read(steps())?.releases()?;
             let shown = if self.all { all } else { newest_of_each_series(&all) };
             let is_here = |release: &String| here.iter().any(|one| one.release == *release);
             for release in shown.iter().filter(|release| !is_here(release)) {
@@ -59,9 +60,9 @@ impl Kernels {
 
 impl GetKernel {
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
-        let debian = DebianKernels::read(|progress| print_error(progress))?;
+        let debian = DebianKernels::read(steps())?;
         for version in &self.versions {
-            let kernel = debian.get(version, |progress| print_error(progress))?;
+            let kernel = debian.get(version, steps())?;
             print_line(format_args!(
                 "got {release}; boot it with --kernel {release}",
                 release = kernel.release

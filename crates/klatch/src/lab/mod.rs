@@ -3,6 +3,7 @@
 mod counters;
 mod kernels;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use klatch_lab::{
 };
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::{create_folder, error_chain};
-use klatch_report::{Ending, lab_answer, lab_counts};
+use klatch_report::{Ending, Progress, lab_answer, lab_counts};
 use klatch_schedulers::SchedulerSpec;
 
 use crate::INTERRUPTED;
@@ -152,11 +153,20 @@ pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
+/// Shows what is downloaded or built before a boot, one step after the other.
+fn steps() -> impl Fn(&str) {
+    let shown = RefCell::new(None);
+    move |step: &str| {
+        shown.replace(None);
+        shown.replace(Some(Progress::waiting(step)));
+    }
+}
+
 /// Root image: this program, its libraries, and a Java runtime if requested.
 pub(crate) fn image(java: Option<&Path>) -> Result<Image, LabError> {
     let mut image = Image::of_this_program()?;
     if let Some(java) = java {
-        image.add_folder("/java", &java_runtime(java, |progress| print_error(progress))?)?;
+        image.add_folder("/java", &java_runtime(java, steps())?)?;
     }
     Ok(image)
 }
@@ -164,7 +174,7 @@ pub(crate) fn image(java: Option<&Path>) -> Result<Image, LabError> {
 /// The kernel that `name` means, which is downloaded if necessary.
 pub(crate) fn kernel(name: &str, modules: Option<&Path>) -> Result<BootKernel, LabError> {
     require_qemu()?;
-    BootKernel::find(name, modules, |progress| print_error(progress))
+    BootKernel::find(name, modules, steps())
 }
 
 /// What the counters of the machine counted; `None` if there were none.
@@ -194,8 +204,8 @@ impl Machine {
     fn shell(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.kernel, self.modules.as_deref())?;
         let mut image = image(None)?;
-        kernel.add_modules(&mut image, &[], |progress| print_error(progress))?;
-        kernel.add_config(&mut image, |progress| print_error(progress))?;
+        kernel.add_modules(&mut image, &[], steps())?;
+        kernel.add_config(&mut image, steps())?;
         let busybox = find_program("busybox", "busybox-static")?;
         image.add_program("/bin/busybox", &busybox)?;
         for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
@@ -251,12 +261,12 @@ impl Exec {
         if let Some(program) = &self.program {
             image.add_program(OTHER_PROGRAM, program)?;
         }
-        kernel.add_modules(&mut image, &self.module, |progress| print_error(progress))?;
+        kernel.add_modules(&mut image, &self.module, steps())?;
         let command = self.command(&mut image)?;
         self.scheduler.iter().try_for_each(|spec| image.add_scheduler(spec))?;
         if self.scheduler.is_some() || !self.files.is_empty() {
             // A program that loads BPF may take values from it.
-            kernel.add_config(&mut image, |progress| print_error(progress))?;
+            kernel.add_config(&mut image, steps())?;
         }
         let scheduler = self.scheduler.as_ref().map_or(KERNEL_SCHEDULER.to_owned(), ToString::to_string);
         if let Some(out) = &self.out {
@@ -276,7 +286,13 @@ impl Exec {
         };
         machine.job.commands = vec![under_scheduler(&scheduler, &command)];
         machine.limit = self.limit.0;
+        let booting = Progress::waiting(&format!(
+            "running {} under Linux {}",
+            self.command.join(" "),
+            self.machine.kernel
+        ));
         let answer = boot(&machine)?;
+        drop(booting);
         let step = answer.steps.first().context("the machine ran no command")?;
         print(&step.stdout);
         print_error(step.stderr.trim_end());

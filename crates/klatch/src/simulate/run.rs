@@ -9,7 +9,7 @@ use clap::Args;
 use klatch_instruments::{TraceEvent, TraceFile, TraceKind};
 use klatch_platforms::Setting;
 use klatch_record::{Replay, ReplayStep};
-use klatch_report::{Ending, simulated_answer, simulated_run};
+use klatch_report::{Ending, Progress, simulated_answer, simulated_run};
 use klatch_simulator::{
     Cell, Hardware, Recorded, ScheduleEvent, Scheduled, SchedulerSpec, Workload, simulate_recorded,
 };
@@ -86,7 +86,9 @@ impl Run {
         let hardware = Hardware::new(&costs, topology);
         let cell = Cell { scheduler, hardware, work, placement: Vec::new(), seed: self.seed };
         let record_ms = if self.trace.is_some() { 1_000 } else { 0 };
+        let waiting = Progress::waiting(&format!("simulating {name} under {}", self.scheduler));
         let recorded = simulate_recorded(&cell, &costs, record_ms);
+        drop(waiting);
         if let Some(path) = &self.trace {
             save_trace(path, &recorded)?;
         }

@@ -10,7 +10,7 @@ use klatch_lab::{Boot, BootKernel, Counting, Image, Job, LabError, machine_image
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::{Configuration, Outcome};
 use klatch_record::{error_chain, save_json};
-use klatch_report::{lab_summary, simulated_claims, simulated_study};
+use klatch_report::{Progress, end_progress, lab_summary, simulated_claims, simulated_study};
 use klatch_schedulers::SchedulerSpec;
 use klatch_study::{
     ComputedCell, ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, Emulated,
@@ -98,13 +98,17 @@ impl Study {
         let message = self.interrupted(&store);
         // Nothing has to be stopped: a trial is stored whole or not at all.
         crate::interrupt::on_interrupt(move || {
+            end_progress();
             print_error(&message);
             std::process::exit(INTERRUPTED.into());
         })?;
         let done = self.compute(&plan, &store, &Simulator).with_context(|| kept(store.folder()))?;
         let mut text = simulated_study(&done.result);
         if self.sensitivity {
+            let waiting =
+                (!self.json).then(|| Progress::waiting("simulating each cost at both ends of its range"));
             let claims = sensitivity(&plan, &done.result, self.jobs());
+            drop(waiting);
             save_json(&claims, &store.folder().join("sensitivity.json"))?;
             text += &format!("\n{}", simulated_claims(&claims));
         }
@@ -121,11 +125,16 @@ impl Study {
         if !self.json {
             print(outline(plan, |_| Vec::new()));
         }
+        let progress = (!self.json).then(|| {
+            let least = plan.trials().0 as u64;
+            Progress::new(&plan.head.name, Some(least), "trials").ticking()
+        });
         let show = |event: ComputedEvent<'_>| match event {
             _ if self.json => {}
-            ComputedEvent::Trial(cell, seed, None) => print_line(format_args!("  {cell}, seed {seed}")),
-            ComputedEvent::Trial(cell, seed, Some(why)) => {
-                print_line(format_args!("  {cell}, seed {seed}: failed: {why}"))
+            ComputedEvent::Trial(cell, seed, failure) => {
+                let failed = failure.map_or_else(String::new, |why| format!(": failed: {why}"));
+                print_line(format_args!("  {cell}, seed {seed}{failed}"));
+                progress.iter().for_each(Progress::advance);
             }
             ComputedEvent::Settled(cell, verdict) => print_line(format_args!("  {cell}: {verdict}")),
         };

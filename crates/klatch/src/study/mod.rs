@@ -1,30 +1,33 @@
 //! `klatch study`: loads a study of any kind, runs or resumes it, and writes its report.
 
 mod computed;
+mod display;
 mod measured;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use klatch_platforms::PlatformRequest;
 use klatch_record::{CellStatus, ResultKind, StudyResult, error_chain};
 use klatch_report::{Column, Ending, TextTable, judged_study};
-use klatch_study::{Store, StudyFile, StudyHead, load, shipped};
+use klatch_study::{Preset, Store, StudyFile, StudyHead, load, shipped};
 
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
+use crate::pager::print_long;
 use crate::platforms::PlatformArgs;
 use crate::quantity::Time;
 use crate::report::SavedReport;
 use crate::require::{self, RequireArgs};
 use crate::web_view::WebArgs;
 
+pub(crate) use self::display::Display;
 pub(crate) use self::measured::base;
 
 const MEASURED: &str = "Measured studies";
@@ -67,12 +70,15 @@ pub(crate) struct Study {
     /// Allow the study's `[sysctls]` to change the machine during visits
     #[arg(long, help_heading = MEASURED)]
     allow_sysctl: bool,
+    /// Run rules in place of those of the file: quick (a first look, in duets of 3 starts), duet, converge, ibm-2000 and others
+    #[arg(long, value_name = "PRESET", value_parser = preset(), hide_possible_values = true, help_heading = MEASURED)]
+    preset: Option<Preset>,
     /// Seed of the random order of visits [default: 1]
     #[arg(long, help_heading = MEASURED)]
     seed: Option<u64>,
-    /// Show progress on the whole terminal: cell, speed, trials with their interval, time left
-    #[arg(long, conflicts_with_all = ["json", "dry_run"], help_heading = MEASURED)]
-    live: bool,
+    /// Print lines instead of a view of the whole terminal
+    #[arg(long, help_heading = MEASURED)]
+    lines: bool,
     #[command(flatten, next_help_heading = MEASURED)]
     web: WebArgs,
     /// Boot each trial twice and compare all output to the last digit
@@ -111,8 +117,9 @@ impl Study {
             require,
             platforms,
             allow_sysctl,
+            preset: None,
             seed: Some(seed),
-            live: false,
+            lines: false,
             web,
             twice: false,
             limit: None,
@@ -136,7 +143,7 @@ impl Study {
     }
 
     /// The options that do not suit every kind of study: name, whether it is given, and the kinds.
-    fn options_of_kinds(&self) -> [(&'static str, bool, &'static [ResultKind]); 12] {
+    fn options_of_kinds(&self) -> [(&'static str, bool, &'static [ResultKind]); 13] {
         use ResultKind::{Emulated, Measured, Simulated};
         let PlatformRequest { java, catalog, .. } = self.platforms.request();
         [
@@ -145,8 +152,9 @@ impl Study {
             ("require", !self.require.require.is_empty(), &[Measured]),
             ("junit", self.require.junit.is_some(), &[Measured]),
             ("allow-sysctl", self.allow_sysctl, &[Measured]),
+            ("preset", self.preset.is_some(), &[Measured]),
             ("seed", self.seed.is_some(), &[Measured]),
-            ("live", self.live, &[Measured]),
+            ("lines", self.lines, &[Measured]),
             ("web", self.web.is_wanted(), &[Measured]),
             ("twice", self.twice, &[Emulated]),
             ("limit", self.limit.is_some(), &[Emulated]),
@@ -180,6 +188,7 @@ impl Study {
             ("catalog", catalog.map(path)),
             ("allow-sysctl", self.allow_sysctl.then(String::new)),
             ("sensitivity", self.sensitivity.then(String::new)),
+            ("preset", self.preset.map(|preset| preset.name().to_owned())),
         ];
         all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
@@ -262,6 +271,13 @@ impl Study {
     }
 }
 
+/// The presets by their names.
+fn preset() -> impl TypedValueParser<Value = Preset> {
+    let find = |name: String| Preset::ALL.into_iter().find(|preset| preset.name() == name);
+    PossibleValuesParser::new(Preset::ALL.map(Preset::name))
+        .map(move |name| find(name).expect("the parser knows the names"))
+}
+
 /// A study of this kind, and such studies.
 fn words(kind: ResultKind) -> (&'static str, &'static str) {
     match kind {
@@ -288,12 +304,12 @@ fn list(json: bool) {
         }
     }
     if !json {
-        print_line(table);
+        print_long(format_args!("{table}\n"));
     }
 }
 
 /// The first lines of an outline: name, question, rules.
-fn head(head: &StudyHead, rules: impl Display) -> String {
+fn head(head: &StudyHead, rules: impl std::fmt::Display) -> String {
     format!("{}\n{}\nrules: {rules}\n", head.name, head.question)
 }
 

@@ -170,5 +170,4 @@ fn an_interrupt_ends_a_build_at_once() {
     let finished = Finished::from(run.wait_with_output().unwrap());
     assert!(asked.elapsed().as_secs_f64() < 1.0, "{:?}", asked.elapsed());
     assert_eq!(finished.status, Some(130), "{finished:?}");
-    assert!(finished.err.contains("klatch: building slow"), "{finished:?}");
 }

@@ -36,6 +36,7 @@ mod platforms;
 mod printed_text;
 mod private_files;
 mod probes;
+mod progress;
 mod reach;
 mod record_page;
 mod reports;

@@ -17,6 +17,10 @@ use crate::model::{
 use crate::number::about;
 use crate::requirement::judged_duet;
 
+/// What the classes of servers are, where an answer compares both.
+const CLASSES: &str = "Servers of class classic make one write for each delivery; those of class open may put deliveries together, so they \
+    do less work.";
+
 /// With fewer starts an interval over them is too wide to be drawn.
 const STARTS_MIN: usize = 3;
 /// Number of columns on each side of the middle of the distribution.
@@ -150,8 +154,8 @@ pub(super) fn pair_table(pair: &PairResult, unit: &str) -> RatioTable {
     }
 }
 
-/// The largest difference that a study of duets shows; `unit` is that of the work.
-pub(super) fn pairs_answer(pairs: &[PairResult], unit: &str) -> Option<String> {
+/// The largest difference that a study of duets shows; `unit` is that of the work. `is_mixed`: servers of both classes are compared.
+pub(super) fn pairs_answer(pairs: &[PairResult], unit: &str, is_mixed: bool) -> Option<String> {
     let cpu = |pair: &PairResult| {
         let metric = pair.metrics.iter().find(|metric| metric.metric == SERVER_CPU)?;
         Some((pair.b.clone(), pair.a.clone(), metric.ratio?, pair.confidence))
@@ -165,10 +169,11 @@ pub(super) fn pairs_answer(pairs: &[PairResult], unit: &str) -> Option<String> {
         return (!all.is_empty()).then(text);
     };
     Some(format!(
-        "In {} of {} pairs the server's CPU time per {unit} differs; the most: {}.",
+        "In {} of {} pairs the server's CPU time per {unit} differs; the most: {}.{}",
         shown.len(),
         all.len(),
-        sentence(SERVER_CPU, ratio, *confidence, Sides { a, b, unit })
+        sentence(SERVER_CPU, ratio, *confidence, Sides { a, b, unit }),
+        if is_mixed { format!(" {CLASSES}") } else { String::new() }
     ))
 }
 

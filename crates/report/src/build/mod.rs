@@ -65,7 +65,8 @@ pub(crate) fn study_answer(result: StudyResult, runs: Vec<Run>) -> String {
 }
 
 fn answer_of(subject: &Subject) -> String {
-    duet::pairs_answer(&subject.result.pairs, unit_of(subject)).unwrap_or_else(|| answer::sentence(subject))
+    duet::pairs_answer(&subject.result.pairs, unit_of(subject), subject.is_mixed())
+        .unwrap_or_else(|| answer::sentence(subject))
 }
 
 fn build(subject: &Subject, sources: &[Source]) -> Report {

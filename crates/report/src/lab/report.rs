@@ -248,8 +248,18 @@ fn title(name: &str) -> String {
         "length_sd" => "waiting tasks, standard deviation".to_owned(),
         "length_max" => "waiting tasks, maximum".to_owned(),
         "uptime_us" => "uptime at the end".to_owned(),
-        _ => name.rsplit('/').next().unwrap_or(name).replace('_', " "),
+        _ => in_words(name.rsplit('/').next().unwrap_or(name)),
     }
+}
+
+/// The name of a number as a reader writes it: `CPU µs per message`.
+fn in_words(name: &str) -> String {
+    let word = |word: &str| match word {
+        "cpu" => "CPU".to_owned(),
+        "us" => "µs".to_owned(),
+        word => word.to_owned(),
+    };
+    name.split('_').map(word).collect::<Vec<_>>().join(" ")
 }
 
 fn unit(name: &str) -> &'static str {

@@ -1,7 +1,5 @@
 //! Results of a study of the lab as plain text.
 
-use std::fmt::Write;
-
 use klatch_record::lab::{Outcome, Study};
 
 use super::costs::{answer, loads, tables};
@@ -9,6 +7,7 @@ use super::groups::{
     CostCurve, LengthDistribution, Mean, cost_curves, count_columns, count_curves, groups,
     length_distribution,
 };
+use crate::table::{Column, TextTable};
 
 /// A table with one line per configuration (mean over seeds), then queue lengths and fitted lines if the study asks for them.
 pub fn lab_summary(study: &Study, outcomes: &[Outcome]) -> String {
@@ -90,24 +89,20 @@ fn number(value: f64) -> String {
     }
 }
 
+/// A table whose first row is its head. A narrow terminal lacks its last columns.
 fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max().unwrap_or(0)
+    let Some((head, rows)) = rows.split_first() else { return String::new() };
+    let column = |(at, title): (usize, &String)| match at {
+        0 => Column::name(title),
+        at => Column::number(title).less((at - 1).min(usize::from(u8::MAX)) as u8),
     };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
+    let mut table = TextTable::new(head.iter().enumerate().map(column));
     for row in rows {
-        for (column, cell) in row.iter().enumerate() {
-            let gap = widths[column] - cell.chars().count();
-            let _ = match column {
-                0 => write!(text, "{cell}{:gap$}", ""),
-                _ => write!(text, "  {:gap$}{cell}", ""),
-            };
-        }
-        text.push('\n');
+        // A configuration that failed has its failures alone.
+        let absent = std::iter::repeat_n(String::new(), head.len().saturating_sub(row.len()));
+        table.row(row.iter().cloned().chain(absent));
     }
-    text
+    format!("{table}\n")
 }
 
 #[cfg(test)]
@@ -147,5 +142,24 @@ mod tests {
         let rows = shares(&length_distribution(&groups(&outcomes)));
         assert_eq!(rows[0][1..], ["0", "1", "2–3", "4–7"]);
         assert_eq!(rows[1], ["fifo, rooms 5", "10.0", "20.0", "60.0", "10.0"]);
+    }
+
+    #[test]
+    fn a_summary_is_as_it_was_at_three_widths() {
+        let study = serde_json::json!({
+            "question": "What does a decision cost?",
+            "schedulers": ["fifo"],
+            "command": "run",
+            "show": ["length", "length_sd", "length_max", "uptime_us"],
+            "distribution": true,
+        });
+        let study: Study = serde_json::from_value(study).unwrap();
+        let outcomes = [outcome(1, &[(0, 10), (3, 30)]), outcome(2, &[(1, 20), (2, 30), (4, 10), (80, 3)])];
+        let at = |width: &usize| {
+            let text = crate::at_width(*width, || lab_summary(&study, &outcomes));
+            assert!(text.lines().all(|line| line.chars().count() <= *width), "{text}");
+            format!("{width} columns\n{text}")
+        };
+        insta::assert_snapshot!([80, 100, 140].iter().map(at).collect::<Vec<_>>().join("\n"));
     }
 }

@@ -2,7 +2,7 @@
 
 use klatch_record::{Estimate, LATENCY_P99, printable};
 
-use super::show::{metric, score_metrics, score_unit};
+use super::show::{has, has_classes, metric, score_metrics, score_unit};
 use crate::model::{CellRow, Chart, ChartKind, Place, Report};
 use crate::number::three_digits;
 
@@ -29,10 +29,12 @@ pub fn markdown(report: &Report) -> String {
     }
     for table in &report.ratios {
         line(format!("\n## {}\n", plain(&table.heading())));
-        line(format!("| {} | {} | {} | |", table.center, plain(&table.a), plain(&table.b)));
+        line(format!("| {} | {} (base) | {} | |", table.center, plain(&table.a), plain(&table.b)));
         line("|---|---:|---:|---|".to_owned());
         for row in &table.rows {
-            let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), three_digits);
+            let number = |value: Option<f64>| {
+                value.map_or_else(|| "–".to_owned(), |value| crate::metric::cell(&row.metric, value))
+            };
             line(format!(
                 "| {} | {} | {} | {} |",
                 plain(&row.name),
@@ -46,10 +48,7 @@ pub fn markdown(report: &Report) -> String {
     // A duet has no cells.
     if !report.cells.is_empty() || report.ratios.is_empty() {
         line("\n## Results\n".to_owned());
-        let unit = score_unit(&report.cells);
-        line(format!("| | class | {unit}s/s | CPU µs/{unit} | p99 of the latency | trials | verdict |"));
-        line("|---|---|---:|---:|---:|---:|---|".to_owned());
-        report.cells.iter().take(CELLS_MAX).for_each(|cell| line(row(cell)));
+        results(&report.cells).into_iter().for_each(&mut line);
         line("\nThe mean of the trials and half the width of its interval.".to_owned());
     }
     for footnote in &report.footnotes {
@@ -139,7 +138,33 @@ fn environment(report: &Report, line: &mut impl FnMut(String)) {
     }
 }
 
-fn row(cell: &CellRow) -> String {
+/// The table of the cells, without the columns of what none of them has.
+fn results(cells: &[CellRow]) -> Vec<String> {
+    let unit = score_unit(cells);
+    let [_, cpu] = score_metrics(cells);
+    let columns = [
+        (String::new(), "---", true),
+        ("class".to_owned(), "---", has_classes(cells)),
+        (format!("{unit}s/s"), "---:", true),
+        (format!("CPU µs/{unit}"), "---:", has(cells, cpu)),
+        ("p99 of the latency".to_owned(), "---:", has(cells, LATENCY_P99)),
+        ("trials".to_owned(), "---:", true),
+        ("verdict".to_owned(), "---", true),
+    ];
+    let kept = |values: &[String]| {
+        let kept = values.iter().zip(&columns).filter(|(_, (.., is_kept))| *is_kept);
+        let kept: String = kept.map(|(value, _)| format!(" {value} |")).collect();
+        format!("|{kept}")
+    };
+    let titles = columns.clone().map(|(title, ..)| title);
+    let rules: String =
+        columns.iter().filter(|(.., is_kept)| *is_kept).map(|(_, rule, _)| format!("{rule}|")).collect();
+    let rows = cells.iter().take(CELLS_MAX).map(|cell| kept(&row(cell)));
+    [kept(&titles), format!("|{rules}")].into_iter().chain(rows).collect()
+}
+
+/// The values of a cell in all columns.
+fn row(cell: &CellRow) -> [String; 7] {
     let with = |name: &str| {
         let shown = |estimate: &Estimate| format!("{}{}", metric(name, estimate.mean), half_width(estimate));
         cell.estimates.get(name).map_or_else(|| "–".to_owned(), shown)
@@ -152,15 +177,15 @@ fn row(cell: &CellRow) -> String {
         false => serde_json::to_value(cell.status)
             .map_or_else(|_| String::new(), |status| plain(status.as_str().unwrap_or(""))),
     };
-    format!(
-        "| {} | {} | {} | {} | {} | {} | {verdict}{references} |",
+    [
         plain(&cell.label),
-        cell.class,
+        cell.class.clone(),
         with(throughput),
         with(cpu),
         with(LATENCY_P99),
-        cell.trials,
-    )
+        cell.trials.to_string(),
+        format!("{verdict}{references}"),
+    ]
 }
 
 fn half_width(estimate: &Estimate) -> String {

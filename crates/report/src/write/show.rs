@@ -1,9 +1,9 @@
 //! Formats of numbers and names in the templates.
 
-use klatch_record::{CellStatus, Estimate, JudgementStatus, Metric};
+use klatch_record::{CellStatus, Estimate, JudgementStatus, Metric, SERVER_CPU};
 
-use crate::metric::ShownMetric;
-use crate::model::{CellRow, Judged, Place, Standing};
+use crate::metric::{ShownMetric, cell as cell_of};
+use crate::model::{CellRow, Judged, Place, RatioRow, RatioTable, Report, Standing};
 use crate::number::{grouped, megabytes, three_digits, time};
 
 /// Formats a number in a table, with up to five significant digits.
@@ -39,6 +39,52 @@ pub(super) fn mean(name: &str, estimate: Option<&Estimate>) -> String {
 /// Formats a value of a metric, with its unit unless the column head has it.
 pub(super) fn metric(name: &str, value: f64) -> String {
     Metric::named(name).map_or_else(|| three_digits(value), |metric| metric.cell_below_unit(value))
+}
+
+/// Whether any cell has a class: readers, and simulated servers, have none.
+pub(super) fn has_classes(cells: &[CellRow]) -> bool {
+    cells.iter().any(|cell| !cell.class.is_empty())
+}
+
+/// Whether the cells are of both classes.
+pub(super) fn is_mixed(cells: &[CellRow]) -> bool {
+    let mut classes: Vec<&str> =
+        cells.iter().map(|cell| cell.class.as_str()).filter(|class| !class.is_empty()).collect();
+    classes.sort_unstable();
+    classes.dedup();
+    classes.len() > 1
+}
+
+/// The row of a comparison in the table of all.
+pub(super) struct Compared<'a> {
+    pub(super) name: &'a str,
+    pub(super) base: &'a str,
+    pub(super) class: &'a str,
+    pub(super) row: &'a RatioRow,
+}
+
+/// The server's CPU time of all comparisons of a study of duets, by class, the least first; empty if there are only two.
+pub(super) fn compared(report: &Report) -> Vec<Compared<'_>> {
+    let of = |table: &'_ RatioTable| table.rows.iter().position(|row| row.metric == SERVER_CPU);
+    let row = |table| {
+        let RatioTable { a, b, rows, .. }: &RatioTable = table;
+        let class = report.cells.iter().find(|cell| cell.id == *b).map_or("", |cell| cell.class.as_str());
+        Some(Compared { name: b, base: a, class, row: &rows[of(table)?] })
+    };
+    let mut all: Vec<Compared<'_>> = report.ratios.iter().filter_map(row).collect();
+    let ratio = |one: &Compared<'_>| one.row.ratio.as_ref().map_or(f64::INFINITY, |ratio| ratio.value);
+    all.sort_by(|a, b| a.class.cmp(b.class).then(ratio(a).total_cmp(&ratio(b))));
+    if all.len() > 2 && report.cells.len() > 2 { all } else { Vec::new() }
+}
+
+/// Formats a value of a comparison with its unit.
+pub(super) fn valued(name: &str, value: &f64) -> String {
+    cell_of(name, *value)
+}
+
+/// Whether any cell has an estimate of this name.
+pub(super) fn has(cells: &[CellRow], name: &str) -> bool {
+    cells.iter().any(|cell| cell.estimates.contains_key(name))
 }
 
 /// Formats half the width of the interval, in percent of the mean.

@@ -3,4 +3,5 @@
 mod browser;
 mod golden;
 mod support;
+mod terminal;
 mod viewer;

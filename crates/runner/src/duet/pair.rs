@@ -9,6 +9,7 @@ use klatch_record::{DuetMetric, DuetStart};
 use crate::duet::error::DuetError;
 use crate::duet::estimate;
 use crate::duet::plan::DuetPlan;
+use crate::duet::progress::DuetProgress;
 use crate::duet::starts::{ServerStarts, StartOutcome, Starts, start_time};
 use crate::{RunError, after_restore};
 
@@ -32,6 +33,7 @@ pub trait PairExecutor {
         plan: &DuetPlan,
         number: u32,
         folders: [PathBuf; 2],
+        on_progress: &mut dyn FnMut(DuetProgress),
     ) -> Result<PairOutcome, DuetError>;
 }
 
@@ -47,6 +49,7 @@ impl PairExecutor for PairMachine<'_> {
         plan: &DuetPlan,
         number: u32,
         folders: [PathBuf; 2],
+        on_progress: &mut dyn FnMut(DuetProgress),
     ) -> Result<PairOutcome, DuetError> {
         let plan = plan.clone().prepared()?;
         if plan.sides[0].sysctls != plan.sides[1].sysctls {
@@ -55,7 +58,7 @@ impl PairExecutor for PairMachine<'_> {
         let sysctls = Sysctls::set(&plan.sides[0].sysctls).map_err(RunError::from)?;
         let time = start_time(Instant::now(), plan.time / plan.starts, 1);
         let made = ServerStarts::new(&plan, self.processes, Box::new(move |_| folders.clone()))
-            .and_then(|mut starts| starts.make(number, &time, &mut |_| {}));
+            .and_then(|mut starts| starts.make(number, &time, on_progress));
         let restored = sysctls.restore();
         let outcome = match made {
             Err(DuetError::Run(error)) => after_restore(Err(*error), restored)?,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use klatch_record::Duet;
+use klatch_record::{Duet, RatioEstimate};
 
 use crate::duet::forecast::Forecast;
 
@@ -18,6 +18,8 @@ pub struct DuetProgress {
     pub elapsed: Duration,
     /// What the duet will show; only after a start, and only where it is news.
     pub forecast: Option<Forecast>,
+    /// The ratio of the server's CPU time per message over the starts so far.
+    pub so_far: Option<RatioEstimate>,
 }
 
 /// A duet, and where it was written.

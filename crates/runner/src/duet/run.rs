@@ -84,7 +84,9 @@ fn make_starts(
     for number in 1..=plan.starts {
         let Some(time) = pace.next(began, plan.time, plan.slice, plan.starts - number + 1) else { break };
         let (start_began, until) = (Instant::now(), time.until);
-        let (start, end) = match starts.make(number, &time, &mut on_progress) {
+        let so_far = deciding(&duet).and_then(|metric| metric.ratio);
+        let mut with_ratio = |progress| on_progress(DuetProgress { so_far, ..progress });
+        let (start, end) = match starts.make(number, &time, &mut with_ratio) {
             Ok(StartOutcome::Complete(start)) => (Some(start), DuetEnd::Complete),
             Ok(StartOutcome::Interrupted(start)) => (Some(start), DuetEnd::Interrupted),
             Ok(StartOutcome::Failed { start, side, reasons }) => {
@@ -119,7 +121,8 @@ fn make_starts(
         {
             said = Some(forecast);
             let elapsed = began.elapsed();
-            on_progress(DuetProgress { start: number, pairs: 0, elapsed, forecast: said });
+            let so_far = deciding(&duet).and_then(|metric| metric.ratio);
+            on_progress(DuetProgress { start: number, pairs: 0, elapsed, forecast: said, so_far });
         }
     }
     Ok(DuetOutcome { duet, folder: folder.to_owned(), took: began.elapsed() })

@@ -189,7 +189,13 @@ pub(crate) fn measure(
             made => made?,
         }
         let elapsed = time.began.elapsed();
-        on_progress(DuetProgress { start: number, pairs: pairs.pairs.len(), elapsed, forecast: None });
+        on_progress(DuetProgress {
+            start: number,
+            pairs: pairs.pairs.len(),
+            elapsed,
+            forecast: None,
+            so_far: None,
+        });
     }
     let own_s = sides.all_cpu_ns().saturating_sub(used_ns) as f64 / 1e9;
     let machine = machine.zip(MachineTime::read()).filter(|_| !interrupted);

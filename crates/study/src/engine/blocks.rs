@@ -12,6 +12,30 @@ use crate::error::StudyRunError;
 use crate::plan::{Cell, StudyPlan};
 use crate::series::{Rules, SeriesState, Visit, series_state};
 
+/// The visits of a study.
+struct Visits {
+    /// Complete, with those that were stored before.
+    made: u32,
+    /// The fewest and the most that the rules allow.
+    least: u32,
+    most: u32,
+}
+
+impl Visits {
+    fn of(plan: &StudyPlan, stored: &[Vec<Block>]) -> Visits {
+        let present = plan.cells.iter().filter(|cell| cell.absent.is_none()).count() as u32;
+        let complete = |blocks: &[Block]| {
+            let is_complete = |(place, block): &(usize, &Block)| {
+                is_complete(&plan.rules, block, is_discarded(&plan.rules, &blocks[..*place]))
+            };
+            blocks.iter().enumerate().filter(is_complete).count() as u32
+        };
+        let made = stored.iter().map(|blocks| complete(blocks)).sum();
+        let (least, most) = plan.rules.visits();
+        Visits { made, least: present * least, most: present * most }
+    }
+}
+
 impl Engine<'_> {
     /// Visits all cells until each is settled.
     pub(super) fn measure_cells(&mut self) -> Result<Vec<CellResult>, StudyRunError> {
@@ -19,6 +43,7 @@ impl Engine<'_> {
         let stored = plan.cells.iter().map(|cell| self.store.blocks(&cell.id));
         let mut stored: Vec<Vec<Block>> = stored.collect::<Result<_, _>>()?;
         let mut time_left = TimeLeft::default();
+        let mut visits = Visits::of(plan, &stored);
         for block in 1.. {
             let mut all_settled = true;
             for place in order(plan.seed, block, plan.cells.len()) {
@@ -30,7 +55,7 @@ impl Engine<'_> {
                     continue;
                 }
                 all_settled = false;
-                self.measure_block(place, block, blocks, &mut time_left)?;
+                self.measure_block(place, block, blocks, &mut time_left, &mut visits)?;
             }
             if all_settled {
                 break;
@@ -46,6 +71,7 @@ impl Engine<'_> {
         block: u32,
         blocks: &mut Vec<Block>,
         time_left: &mut TimeLeft,
+        visits: &mut Visits,
     ) -> Result<(), StudyRunError> {
         let (plan, cell) = (self.plan, &self.plan.cells[place]);
         if blocks.len() < block as usize {
@@ -57,9 +83,12 @@ impl Engine<'_> {
             return Ok(());
         }
         let left = time_left.estimate(plan, place, block);
-        (self.on_event)(StudyEvent::VisitStarted { cell, block, left });
+        let number = visits.made + 1;
+        let of = Some((visits.least.max(number), visits.most));
+        (self.on_event)(StudyEvent::VisitStarted { cell, number, of, left });
         let started = Instant::now();
         self.visit(cell, block, discarded, &mut current[0])?;
+        visits.made = number;
         time_left.add(place, started.elapsed());
         if let SeriesState::Settled(settled) = state(plan, &blocks[..block as usize]) {
             (self.on_event)(StudyEvent::CellSettled(cell, &settled.verdict));

@@ -16,6 +16,7 @@ mod visit;
 use std::time::Duration;
 
 use klatch_record::StudyResult;
+use klatch_runner::duet::DuetProgress;
 use klatch_runner::{Executor, VisitEvent};
 
 pub use self::pairs::run_pairs;
@@ -31,13 +32,17 @@ pub enum StudyEvent<'a> {
     VisitStarted {
         /// The cell; in a search, with the value that is tried.
         cell: &'a Cell,
-        /// Number of the block, or of the visit in a search, from 1.
-        block: u32,
+        /// Number of this visit in the study, or in the search of this cell, from 1. Earlier ones may be stored.
+        number: u32,
+        /// The fewest and the most visits of the study, if none fails; `None` in a search.
+        of: Option<(u32, u32)>,
         /// Least time until the study ends, estimated from earlier visits; `None` before the first visit has ended.
         left: Option<Duration>,
     },
     /// A step of the visit; the record of a run that ended is stored.
     Visit(VisitEvent<'a>),
+    /// How far the start of a duet is.
+    Duet(DuetProgress),
     /// A visit has failed for this reason; the study goes on.
     VisitFailed(&'a Cell, &'a str),
     /// A cell has its verdict and needs no more visits.

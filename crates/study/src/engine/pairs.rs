@@ -37,8 +37,10 @@ pub fn run_pairs(
                 continue;
             }
             let time_left = (made > 0).then(|| began.elapsed() / made * (left + 1));
-            on_event(StudyEvent::VisitStarted { cell: pair.b, block, left: time_left });
-            let start = make_start(plan, store, executor, pair, block)?;
+            let all = starts * pairs.len() as u32;
+            let (number, of) = (all - left, Some((all, all)));
+            on_event(StudyEvent::VisitStarted { cell: pair.b, number, of, left: time_left });
+            let start = make_start(plan, store, executor, pair, block, &mut on_event)?;
             made += 1;
             if let StoredStart::Failed(cause) = &start {
                 on_event(StudyEvent::VisitFailed(pair.b, cause));
@@ -75,21 +77,23 @@ fn make_start(
     executor: &mut dyn PairExecutor,
     pair: &Pair<'_>,
     block: u32,
+    on_event: &mut dyn FnMut(StudyEvent<'_>),
 ) -> Result<StoredStart, StudyRunError> {
     let folders = [store.block_folder(&pair.a.id, block)?, store.block_folder(&pair.b.id, block)?];
     let side = |plan: &Plan, seed| Plan { seed, ..plan.clone() };
     let seed = plan.seed ^ u64::from(block);
     let sides = [side(&pair.a.plan, seed), side(&pair.b.plan, seed)];
     let duet = plan.duet(sides);
-    let start = match executor.start(&duet, block, folders) {
-        Ok(PairOutcome::Complete(start)) => StoredStart::Complete(start),
-        Ok(PairOutcome::Failed(side, reasons)) => {
-            let cell = if side == 0 { pair.a } else { pair.b };
-            StoredStart::Failed(format!("{}: {reasons}", cell.id))
-        }
-        Err(DuetError::Run(error)) if error.ends_a_study() => return Err((*error).into()),
-        Err(error) => StoredStart::Failed(error_chain(&error)),
-    };
+    let start =
+        match executor.start(&duet, block, folders, &mut |progress| on_event(StudyEvent::Duet(progress))) {
+            Ok(PairOutcome::Complete(start)) => StoredStart::Complete(start),
+            Ok(PairOutcome::Failed(side, reasons)) => {
+                let cell = if side == 0 { pair.a } else { pair.b };
+                StoredStart::Failed(format!("{}: {reasons}", cell.id))
+            }
+            Err(DuetError::Run(error)) if error.ends_a_study() => return Err((*error).into()),
+            Err(error) => StoredStart::Failed(error_chain(&error)),
+        };
     store.save_start(&pair.b.id, block, &start)?;
     Ok(start)
 }

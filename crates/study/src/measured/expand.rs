@@ -59,8 +59,17 @@ fn expand(source: &StudyFile, base: &StudyBase, seed: u64) -> Result<StudyPlan, 
     }
     refuse_unused(&unused, &visits, &workload, source)?;
     let Grid { axes, cells } = Grid::new(visits, &names(&file, &common), PLATFORM);
-    let compared = file.rules.compared_axis(&axes, source)?;
-    let rules = file.rules.rules(source)?;
+    let table = match (base.preset, &file.search) {
+        (None, _) => file.rules.clone(),
+        (Some(preset), None) => file.rules.of_preset(preset),
+        (Some(preset), Some(search)) => {
+            let message =
+                format!("a search has visits of its own, so it cannot have the preset {}", preset.name());
+            return Err(source.error_at(search.span(), message));
+        }
+    };
+    let compared = table.compared_axis(&axes, source)?;
+    let rules = table.rules(source)?;
     let cell = |(id, at, (plan, absent))| Cell { id, at, plan, absent };
     let mut plan = StudyPlan {
         requirements: Vec::new(),

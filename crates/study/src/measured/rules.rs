@@ -44,14 +44,15 @@ pub(crate) struct RulesTable {
     /// The metric that decides when a cell has enough trials: by default the throughput.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::measured::MetricSchema>"))]
     metric: Option<Spanned<String>>,
-    /// Under the preset `duet`: the axis whose first value is the reference of the others; `platform` by default.
+    /// Under the presets `duet` and `quick`: the axis whose first value is the reference of the others; `platform` by default.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     compare: Option<Spanned<String>>,
-    /// Under the preset `duet`: time after each start that does not count, 0 to 10 minutes: `12s`. By default 1 s, or 6 s if one side
-    /// runs on Java.
+    /// Under the presets `duet` and `quick`: time after each start that does not count, 0 to 10 minutes: `12s`. By default 1 s, or 6 s if
+    /// one side runs on Java.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::file::AnyScalar>"))]
     warmup: Option<Spanned<Scalar>>,
-    /// Under the preset `duet`: time of each start that counts, 2 s to 1 h. By default 5 s, or 14 s if one side runs on Java.
+    /// Under the presets `duet` and `quick`: time of each start that counts, 2 s to 1 h. By default 5 s, or 14 s if one side runs on
+    /// Java; 3 s under `quick`.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::file::AnyScalar>"))]
     duration: Option<Spanned<Scalar>>,
 }
@@ -85,14 +86,20 @@ impl RulesTable {
             rules.confidence = confidence;
         }
         rules.duet = DuetTimes {
-            warmup: self.duet_time(source, "warmup", &self.warmup, 0.0..=600.0)?,
-            counted: self.duet_time(source, "duration", &self.duration, 2.0..=3600.0)?,
+            warmup: self.duet_time(source, "warmup", &self.warmup, 0.0..=600.0)?.or(rules.duet.warmup),
+            counted: self.duet_time(source, "duration", &self.duration, 2.0..=3600.0)?.or(rules.duet.counted),
         };
         Ok(rules)
     }
 
     pub(crate) fn is_duet(&self) -> bool {
-        self.preset == Preset::Duet
+        self.preset.is_of_duets()
+    }
+
+    /// The rules of another preset, with the metric and the compared axis of this table.
+    pub(crate) fn of_preset(&self, preset: Preset) -> RulesTable {
+        let compare = self.compare.clone().filter(|_| preset.is_of_duets());
+        RulesTable { preset, metric: self.metric.clone(), compare, ..RulesTable::default() }
     }
 
     /// The axis along which duets compare; `None` under another preset.
@@ -103,7 +110,7 @@ impl RulesTable {
     ) -> Result<Option<String>, StudyFileError> {
         match (&self.compare, self.is_duet()) {
             (Some(axis), false) => {
-                Err(source.error_at(axis.span(), "compare belongs to the preset duet".to_owned()))
+                Err(source.error_at(axis.span(), "compare belongs to the presets duet and quick".to_owned()))
             }
             (_, false) => Ok(None),
             (compare, true) => {
@@ -135,7 +142,7 @@ impl RulesTable {
         let Some(value) = value else { return Ok(None) };
         let text = &value.get_ref().0;
         if !self.is_duet() {
-            return Err(source.error_at(value.span(), format!("{key} belongs to the preset duet")));
+            return Err(source.error_at(value.span(), format!("{key} belongs to the presets duet and quick")));
         }
         let not_a_time = || source.error_at(value.span(), format!("{key} must be {TIME_FORMS}, got {text}"));
         let seconds = seconds_of(text).ok_or_else(not_a_time)?;

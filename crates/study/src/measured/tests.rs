@@ -44,7 +44,7 @@ fn the_starts_of_a_duet_have_times() {
         "{short}"
     );
     let elsewhere = outcome(&format!("{head}warmup = 3\n"));
-    assert!(elsewhere.contains("warmup belongs to the preset duet"), "{elsewhere}");
+    assert!(elsewhere.contains("warmup belongs to the presets duet and quick"), "{elsewhere}");
 }
 
 #[test]

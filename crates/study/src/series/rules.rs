@@ -74,6 +74,9 @@ pub enum Preset {
     /// Duets: every cell is compared with its reference in slices of time, in 10 starts of both servers.
     #[serde(rename = "duet")]
     Duet,
+    /// Duets for a first look: 3 starts of each pair, of which 3 s count.
+    #[serde(rename = "quick")]
+    Quick,
 }
 
 /// When a cell has enough trials.
@@ -100,6 +103,21 @@ pub enum StopRule {
 }
 
 impl Preset {
+    /// All presets.
+    pub const ALL: [Preset; 6] = [
+        Preset::Converge,
+        Preset::Duet,
+        Preset::Quick,
+        Preset::Volano1999,
+        Preset::Ibm2000,
+        Preset::Websphere2005,
+    ];
+
+    /// Whether its cells are compared in duets.
+    pub fn is_of_duets(self) -> bool {
+        matches!(self, Preset::Duet | Preset::Quick)
+    }
+
     /// Its name in study files.
     pub fn name(self) -> &'static str {
         match self {
@@ -108,6 +126,7 @@ impl Preset {
             Preset::Websphere2005 => "websphere-2005",
             Preset::Converge => "converge",
             Preset::Duet => "duet",
+            Preset::Quick => "quick",
         }
     }
 
@@ -135,6 +154,12 @@ impl Preset {
             Preset::Websphere2005 => Rules { stop: StopRule::Agree { within: 0.05, trials_max: 10 }, ..base },
             Preset::Converge => base,
             Preset::Duet => Rules { warmups: 0, stop: StopRule::Trials(10), ..base },
+            Preset::Quick => Rules {
+                warmups: 0,
+                stop: StopRule::Trials(3),
+                duet: DuetTimes { warmup: None, counted: Some(Duration::from_secs(3)) },
+                ..base
+            },
         }
     }
 }
@@ -178,7 +203,7 @@ impl Rules {
 impl std::fmt::Display for Rules {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: ", self.preset.name())?;
-        if let (Preset::Duet, StopRule::Trials(starts)) = (self.preset, self.stop) {
+        if let (true, StopRule::Trials(starts)) = (self.preset.is_of_duets(), self.stop) {
             let starts = plural(starts, "start");
             return write!(
                 f,

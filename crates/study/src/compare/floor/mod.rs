@@ -105,12 +105,14 @@ impl<E: Executor> Executor for FloorProbe<E> {
         runs: &[(Role, u32)],
         on_event: &mut dyn FnMut(VisitEvent<'_>) -> Result<(), RunError>,
     ) -> Result<(), RunError> {
+        let shown = self.clients.as_ref().and_then(|processes| processes.show("probing the loopback"));
         let cost = probe::probe().map_err(RunError::LoopbackProbe)?;
         self.probes.push(cost);
         self.users = plan.workload.chat().map_or(0, |chat| chat.users);
         self.workload = plan.workload.kind();
         let exchange = probe_exchange(&plan.workload).map_err(RunError::LoopbackProbe)?;
         self.exchanges.extend(exchange);
+        drop(shown);
         let samples = &mut self.samples;
         self.executor.visit(plan, runs, &mut |event| {
             if let VisitEvent::RunEnded(record) = &event {
@@ -122,6 +124,7 @@ impl<E: Executor> Executor for FloorProbe<E> {
             on_event(event)
         })?;
         if let (Some(processes), Some(exchange)) = (&self.clients, &exchange) {
+            let _shown = processes.show("running the load generators of other projects");
             self.samples.extend(clients::run_beside(plan, processes, exchange)?);
             self.samples.extend(netperf::run_beside(plan, processes, exchange)?);
         }

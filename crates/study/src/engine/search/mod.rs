@@ -115,7 +115,12 @@ impl CellSearch<'_> {
         let mut block = self.stored.next().unwrap_or_default();
         if !is_complete(&engine.plan.rules, &block, false) {
             let cell = with_value(self.cell, self.search, value);
-            (engine.on_event)(StudyEvent::VisitStarted { cell: &cell, block: self.visits, left: None });
+            (engine.on_event)(StudyEvent::VisitStarted {
+                cell: &cell,
+                number: self.visits,
+                of: None,
+                left: None,
+            });
             engine.visit(&cell, self.visits, false, &mut block)?;
         }
         Ok(block)

@@ -1,0 +1,119 @@
+//! The progress of a measured study: a view of the whole terminal, a page of a browser, or lines.
+
+use std::collections::BTreeMap;
+
+use klatch_record::{Role, Status, Workload};
+use klatch_report::{Live, Progress, RunProgress, duration, one_line, role_and_number, so_far, start_of};
+use klatch_runner::VisitEvent;
+use klatch_study::{StudyEvent, StudyPlan};
+
+use crate::output::print_line;
+use crate::web_view::WebView;
+
+/// Shows the progress of a study.
+pub(crate) struct Display {
+    json: bool,
+    run: Option<RunProgress>,
+    pairs: Option<Progress>,
+    live: Option<Live>,
+    web: Option<WebView>,
+    /// Name and workload of the cell that is visited.
+    cell: (String, Workload),
+    /// Throughput of the trials of each cell so far.
+    values: BTreeMap<String, Vec<f64>>,
+}
+
+impl Display {
+    /// A display in lines; under `json` of the runs alone.
+    pub(crate) fn new(json: bool) -> Display {
+        let cell = (String::new(), Workload::default());
+        Display { json, run: None, pairs: None, live: None, web: None, cell, values: BTreeMap::new() }
+    }
+
+    /// The same on the whole terminal, if it can.
+    pub(crate) fn on_screen(self, plan: &StudyPlan) -> Display {
+        let live = Live::start(&plan.head.name, plan.cells.iter().map(|cell| cell.id.clone()));
+        Display { live, ..self }
+    }
+
+    /// The same in a browser as well.
+    pub(crate) fn with_web(self, web: Option<WebView>) -> Display {
+        Display { web, ..self }
+    }
+
+    /// Shows on the page that nothing follows, and leaves the view on the terminal.
+    pub(crate) fn end(self, finished: bool) {
+        if let Some(web) = &self.web {
+            web.end(if finished {
+                "the study has ended"
+            } else {
+                "the study ended early; the terminal says why"
+            });
+        }
+    }
+
+    pub(crate) fn update(&mut self, event: StudyEvent<'_>) {
+        match &event {
+            StudyEvent::VisitStarted { cell, .. } => {
+                self.cell = (cell.id.clone(), cell.plan.workload.clone());
+            }
+            StudyEvent::Visit(event) => {
+                self.web.iter().for_each(|web| web.update(event, Some(&self.cell.0)));
+            }
+            StudyEvent::Duet(_) | StudyEvent::VisitFailed(..) | StudyEvent::CellSettled(..) => {}
+        }
+        match &mut self.live {
+            Some(live) => update_live(live, event),
+            None => self.update_lines(event),
+        }
+    }
+
+    fn update_lines(&mut self, event: StudyEvent<'_>) {
+        match event {
+            StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => {
+                self.run = Some(RunProgress::new(&role_and_number(role, number), &self.cell.1));
+            }
+            StudyEvent::Visit(VisitEvent::Crowd(event)) => {
+                self.run.iter_mut().for_each(|run| run.update(event));
+            }
+            StudyEvent::Visit(VisitEvent::RunEnded(record)) => {
+                self.run = None;
+                if record.role == Role::Trial && record.verdict.status == Status::Valid {
+                    self.values.entry(self.cell.0.clone()).or_default().push(record.throughput_per_s());
+                }
+                if !self.json {
+                    print_line(format_args!("  {}", one_line(record)));
+                }
+            }
+            _ if self.json => {}
+            StudyEvent::VisitStarted { cell, number, of, left } => {
+                self.pairs = None;
+                let left = left.map(|left| format!("at least {} left", duration(left.as_secs_f64())));
+                let estimate = self.values.get(&cell.id).map(|values| so_far(values, &cell.plan.workload));
+                let parts = [Some(start_of(number, of)), left, estimate.flatten()];
+                let parts: Vec<String> = parts.into_iter().flatten().collect();
+                print_line(format_args!("\n{} ({})", cell.id, parts.join(", ")));
+            }
+            StudyEvent::Visit(VisitEvent::Ready { .. }) => {}
+            StudyEvent::Duet(progress) => {
+                let pairs = self.pairs.get_or_insert_with(|| Progress::new("duet", None, "pairs"));
+                pairs.at(progress.pairs as u64);
+            }
+            StudyEvent::VisitFailed(_, cause) => print_line(format_args!("  failed: {cause}")),
+            StudyEvent::CellSettled(_, verdict) => print_line(format_args!("  {verdict}")),
+        }
+    }
+}
+
+fn update_live(live: &mut Live, event: StudyEvent<'_>) {
+    match event {
+        StudyEvent::VisitStarted { cell, number, of, left } => live.visit(&cell.id, number, of, left),
+        StudyEvent::Visit(VisitEvent::Ready { .. }) => {}
+        StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => live.begin_run(role, number),
+        StudyEvent::Visit(VisitEvent::Crowd(event)) => live.crowd(event),
+        StudyEvent::Visit(VisitEvent::RunEnded(record)) => live.ended(record),
+        StudyEvent::Duet(progress) => live.pairs(progress.pairs),
+        StudyEvent::VisitFailed(cell, cause) => live.set_status(&cell.id, &format!("failed: {cause}")),
+        StudyEvent::CellSettled(cell, verdict) => live.set_status(&cell.id, verdict),
+    }
+}
