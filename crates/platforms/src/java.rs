@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use klatch_host::privileges::{
-    PrivateFolder, Program, cache_path, check_manifest, invoker, programs_run_as_root,
+    FolderError, PrivateFolder, Program, cache_path, check_manifest, invoker, programs_run_as_root,
 };
 use klatch_record::{Runtime, error_chain, printable_line};
 use thiserror::Error;
@@ -312,7 +312,11 @@ fn usual_paths() -> Vec<PathBuf> {
 fn fetched() -> Result<Vec<PathBuf>, String> {
     // A user without a home has none.
     let Ok(cache) = cache_path() else { return Ok(Vec::new()) };
-    let folder = PrivateFolder::open(&cache.join("jdks")).map_err(|error| error_chain(&error))?;
+    let folder = match PrivateFolder::open(&cache.join("jdks")) {
+        // One that this user cannot read is not this user's, and holds none either.
+        Err(FolderError::System { .. }) => return Ok(Vec::new()),
+        folder => folder.map_err(|error| error_chain(&error))?,
+    };
     let mut runtimes = folder.map_or(Vec::new(), |folder| javas_in(folder.path()));
     runtimes.retain(|java| {
         let jdk = java.ancestors().nth(2).unwrap_or(java);

@@ -81,14 +81,16 @@
     const fill = several.length > 1 && several[0] ? (point) => colour(several.indexOf(point.series)) : "var(--s0)";
     const value = (point) => number(point.y);
     const scale = log ? upwards(chart) : null;
+    const marginRight = 16 + Math.max(0, ...good.map((point) => measure(value(point))));
     const axis = log ? { type: "log", domain: scale.domain, ticks: logTicks(...scale.domain), tickFormat: number, clamp: true }
-      : { domain: [0, most], ticks: width < NARROW ? 4 : 7 };
+      : { domain: [0, most], ticks: fitting(most, width - options.marginLeft - marginRight, width < NARROW ? 4 : 7) };
     const left = log ? scale.domain[0] : 0;
     const drawn = log ? [
       Plot.ruleY(good, { x1: () => left, x2: "y", y: "x", dy: shift, stroke: fill, strokeOpacity: 0.5 }),
       Plot.dot(good, { x: "y", y: "x", dy: shift, r: 5, fill }),
     ] : [Plot.barX(good, { x: "y", y: "x", fill, fillOpacity: 0.85, ...bar })];
-    return { ...options, marginRight: 16 + Math.max(0, ...good.map((point) => measure(value(point)))), marginBottom: 40,
+    // Dots are on the lines between which bars would be.
+    return { ...options, y: { ...options.y, padding: log ? 0.5 : 0 }, marginRight, marginBottom: 40,
       x: { label: `${label(chart.y)} →`, grid: true, labelAnchor: "right", ...axis },
       marks: [
         ...drawn,
@@ -149,6 +151,14 @@
       if (!kept.length || place(value) - place(kept[kept.length - 1]) >= room) kept.push(value);
     }
     return kept;
+  }
+
+  // About `count` ticks from 0 to `most` on an axis of `width` px, whose labels do not touch.
+  function fitting(most, width, count) {
+    const ticks = d3.ticks(0, most, count);
+    const room = 16 + Math.max(...ticks.map((tick) => measure(number(tick))));
+    const places = Math.max(2, Math.floor(width / room));
+    return ticks.length <= places ? ticks : d3.ticks(0, most, Math.max(1, Math.floor(places / 2)));
   }
 
   function across(chart, width) {

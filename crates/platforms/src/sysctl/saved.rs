@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use klatch_host::privileges::{FolderError, PrivateFolder, as_root, cache_path};
+use klatch_record::error_chain;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
@@ -113,7 +114,7 @@ pub(super) fn stale() -> (Vec<SavedSysctls>, Vec<String>) {
         let actual = PrivateFolder::open(&path).and_then(|folder| folder.as_ref().map(states).transpose());
         let (actual, refused) = match actual {
             Ok(actual) => actual.unwrap_or_default(),
-            Err(error) => return (Vec::new(), vec![error.to_string()]),
+            Err(error) => return (Vec::new(), vec![error_chain(&error)]),
         };
         let current = State::new(Vec::new());
         let mut all = Vec::new();

@@ -41,7 +41,8 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
         true => format!(" {} of {with} cells are drawn.", drawn.len()),
         false => String::new(),
     };
-    if drawn.is_empty() {
+    // A single moment is no course.
+    if drawn.iter().all(|one| one.timeline.intervals.len() < 2) {
         return Vec::new();
     }
     let mut charts = vec![throughput(&drawn, &left_out)];

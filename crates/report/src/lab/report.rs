@@ -248,7 +248,15 @@ fn title(name: &str) -> String {
         "length_sd" => "waiting tasks, standard deviation".to_owned(),
         "length_max" => "waiting tasks, maximum".to_owned(),
         "uptime_us" => "uptime at the end".to_owned(),
-        _ => in_words(name.rsplit('/').next().unwrap_or(name)),
+        _ => {
+            let mut parts = name.rsplit('/');
+            let own = in_words(parts.next().unwrap_or(name));
+            // Both sides have the same numbers.
+            match parts.find(|part| ["server", "crowd", "database"].contains(part)) {
+                Some(side) => format!("{side}: {own}"),
+                None => own,
+            }
+        }
     }
 }
 

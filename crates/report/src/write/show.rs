@@ -14,6 +14,7 @@ pub(super) fn number(value: &f64) -> String {
         _ if size >= 1_000.0 || value.fract() == 0.0 => format!("{value:.0}"),
         _ if size >= 100.0 => format!("{value:.1}"),
         _ if size >= 1.0 => format!("{value:.2}"),
+        _ if size >= 0.1 => format!("{value:.3}"),
         _ => format!("{value:.4}"),
     }
 }
