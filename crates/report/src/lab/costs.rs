@@ -235,7 +235,11 @@ pub(super) fn charts(loads: &[Load<'_>]) -> Vec<Chart> {
     let relative = |load: &Load<'_>| {
         let first = load.kernels.first().map_or(1.0, |(_, costs)| instructions(costs));
         let point = |(kernel, costs): &(&str, &OperationCosts)| {
-            Point::plain(&load.name, Place::Named((*kernel).to_owned()), instructions(costs) / first * 100.0)
+            Point::plain(
+                &load.name,
+                Place::Named(format!("Linux {kernel}")),
+                instructions(costs) / first * 100.0,
+            )
         };
         load.kernels.iter().map(point).collect::<Vec<_>>()
     };
@@ -244,7 +248,7 @@ pub(super) fn charts(loads: &[Load<'_>]) -> Vec<Chart> {
         title: "Instructions of an operation, by kernel".to_owned(),
         caption: "Relative to the first kernel of each load. Instructions are exact.".to_owned(),
         kind: ChartKind::Lines,
-        x: Axis::words("Linux"),
+        x: Axis::words("kernel"),
         y: Axis::linear("instructions of an operation", "%"),
         points: loads.iter().flat_map(relative).collect(),
         marks: Vec::new(),
