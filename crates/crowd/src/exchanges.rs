@@ -12,7 +12,7 @@ use crate::parties::Parties;
 use crate::payloads::Payloads;
 use crate::protocol::{UserId, shown, shown_up_to};
 use crate::requests::{Reply, RequestProtocol};
-use crate::schedule::jitter;
+use crate::schedule::Schedule;
 use crate::worker::{Worker, WorkerState};
 
 /// A socket takes so many bytes at once when its buffers are empty: they begin with 16 KiB, of which a part is overhead.
@@ -39,8 +39,8 @@ pub(crate) struct Exchanges<P> {
 struct Connection {
     number: u32,
     link: Link,
-    /// When the first request is due on a schedule, ns after the gate opened.
-    phase_ns: u64,
+    /// When requests are due; `None` for a closed loop.
+    schedule: Option<Schedule>,
     /// Number of requests sent so far.
     sent: u32,
     /// The request after the last one that has a reply.
@@ -67,11 +67,11 @@ impl<P: RequestProtocol> Exchanges<P> {
     pub(crate) fn new(worker: Worker, workload: &RrWorkload, seed: u64, range: Range<u32>) -> Exchanges<P> {
         let connection = |index| {
             let number = workload.start + index;
-            let period_s = workload.rate_per_connection_per_s.map_or(0.0, |rate| 1.0 / rate);
+            let rate = workload.rate_per_connection_per_s;
             Connection {
                 number,
                 link: Link::default(),
-                phase_ns: (jitter(seed, number, 0) * period_s * 1e9) as u64,
+                schedule: rate.map(|rate| Schedule::new(seed, number, 0, rate, workload.arrivals)),
                 sent: 0,
                 next_reply: 0,
                 verified: 0,
@@ -187,10 +187,7 @@ impl<P: RequestProtocol> Exchanges<P> {
     fn due_and_end(&self, connection: &Connection, now_ns: u64) -> (u64, u64) {
         let gate_ns = self.worker.shared.gate_ns();
         let end_ns = gate_ns + (self.workload.duration_s * 1e9) as u64;
-        let due_ns = match self.workload.rate_per_connection_per_s {
-            Some(rate) => gate_ns + connection.phase_ns + (f64::from(connection.sent) * 1e9 / rate) as u64,
-            None => now_ns,
-        };
+        let due_ns = connection.schedule.as_ref().map_or(now_ns, |schedule| gate_ns + schedule.due_ns());
         (due_ns, end_ns)
     }
 }
@@ -290,6 +287,7 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
             P::write_request(&mut link.out, self.workload.size_bytes as usize, payload);
             connection.in_flight.push_back((connection.sent, meant_ns));
             connection.sent += 1;
+            connection.schedule.iter_mut().for_each(Schedule::advance);
             self.in_flight += 1;
             self.worker.stats.sent += 1;
             if self.workload.rate_per_connection_per_s.is_some() {

@@ -24,6 +24,8 @@ pub(crate) struct Rooms<P> {
     pub(crate) users: Vec<User<P>>,
     /// `None` if nobody leaves during the run.
     churn: Option<Churn>,
+    /// Users who have messages left, or whose time has not ended.
+    talking: usize,
 }
 
 impl<P: Protocol> Rooms<P> {
@@ -32,7 +34,8 @@ impl<P: Protocol> Rooms<P> {
         let users: Vec<User<P>> = User::all(workload, seed, range);
         let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
         let churn = Churn::new(workload, seed, &ids);
-        Rooms { worker, workload: workload.clone(), users, churn }
+        let talking = users.iter().filter(|user| !user.pace.is_done(workload)).count();
+        Rooms { worker, workload: workload.clone(), users, churn, talking }
     }
 
     fn on_event(&mut self, index: usize, event: ServerEvent<'_>, now_ns: u64) {
@@ -136,11 +139,7 @@ impl<P: Protocol> Rooms<P> {
     }
 
     fn complete(&self) -> bool {
-        let rooms = (self.users.len() / self.workload.users as usize) as u64;
-        let sent = rooms * u64::from(self.workload.users) * u64::from(self.workload.count);
-        (self.worker.stats.sent, self.worker.stats.received)
-            == (sent, sent * u64::from(self.workload.users - 1))
-            && self.all_are_here()
+        self.talking == 0 && self.nothing_in_flight()
     }
 
     fn all_are_here(&self) -> bool {
@@ -151,7 +150,7 @@ impl<P: Protocol> Rooms<P> {
     fn leave_if_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
         let churn = self.churn.as_mut()?;
         let gate_ns = self.worker.shared.gate_ns();
-        let is_done = self.users[index].pace.sent == self.workload.count;
+        let is_done = self.users[index].pace.is_done(&self.workload);
         if gate_ns == 0 || self.worker.state != WorkerState::Running || is_done {
             return None;
         }
@@ -182,6 +181,8 @@ impl<P: Protocol> Rooms<P> {
                 Turn::WaitForOthers => {
                     if scheduled && self.worker.shared.gate_ns() > 0 {
                         self.users[index].free_ns = HELD;
+                        // Nothing may be due before the end.
+                        self.report_progress();
                     }
                     break;
                 }
@@ -194,6 +195,7 @@ impl<P: Protocol> Rooms<P> {
             user.protocol
                 .write_message(&mut user.link.out, size, |out| header.write(user.id.room, size, out));
             user.pace.record_sent(&self.workload, now_ns);
+            self.talking -= usize::from(user.pace.is_done(&self.workload));
             self.worker.stats.sent += 1;
             self.churn.iter_mut().for_each(|churn| churn.on_message(index));
             if scheduled {
@@ -321,7 +323,7 @@ impl<P: Protocol> Parties for Rooms<P> {
                     .lost(room, &sent)
                     .into_iter()
                     .for_each(|fault| self.worker.stats.record_fault(fault));
-                let unsent = u64::from(self.workload.count - user.pace.sent);
+                let unsent = user.pace.unsent(&self.workload);
                 if unsent > 0 && !self.worker.shared.finished() {
                     let (speaker, sequence) = (Some(speaker), Some(user.pace.sent));
                     let kind = FaultKind::Unsent;
@@ -366,6 +368,8 @@ mod tests {
             pacing,
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
+            duration_s: None,
+            arrivals: klatch_record::Arrivals::Even,
         };
         let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
         let worker = Worker::new(0, shared.clone(), channel().0);

@@ -254,11 +254,14 @@ pub(crate) fn supervise(
         workers: shared.workers.len(),
         pauses: Pauses::default(),
         gaps: Gaps::default(),
+        stops_at: None,
     };
     let Supervised { join_s, gaps, failure } = supervisor.run();
     shared.enter(Phase::Stop);
     let (opened_ns, gate_run) = (shared.opened_machine_ns(), shared.gate_run());
-    let finished = shared.finished();
+    // A parent ended the run, not its duration.
+    let by_time = options.workload.chat().is_some_and(ChatWorkload::stops_at_a_moment);
+    let finished = shared.finished() && !by_time;
     let mut result =
         CrowdResult { join_s, gaps, failure, opened_ns, gate_run, finished, ..CrowdResult::default() };
     let mut kept = ForChecks::default();

@@ -24,6 +24,8 @@ pub fn simulate_room(count: u32) -> u64 {
         pacing: Pacing::Rounds { window: 1 },
         pause_s: 0.0,
         churn_per_user_per_s: 0.0,
+        duration_s: None,
+        arrivals: klatch_record::Arrivals::Even,
     };
     let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
     let (control, _inbox) = channel();

@@ -26,6 +26,8 @@ pub(crate) struct Supervisor<'a, G> {
     pub(crate) workers: usize,
     pub(crate) pauses: Pauses,
     pub(crate) gaps: Gaps,
+    /// When the users stop, if that is a moment.
+    pub(crate) stops_at: Option<Instant>,
 }
 
 /// What a supervisor saw of a crowd.
@@ -76,6 +78,9 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
         }
         (self.on_event)(&CrowdEvent::Open);
         self.shared.open_gate();
+        let duration_s = self.options.workload.chat().filter(|chat| chat.stops_at_a_moment());
+        let duration_s = duration_s.and_then(|chat| chat.duration_s);
+        self.stops_at = duration_s.map(|duration_s| Instant::now() + Duration::from_secs_f64(duration_s));
         self.wait_for_workers(
             |message| matches!(message, ControlMessage::Complete),
             |supervisor, (_, sent, received)| {
@@ -109,7 +114,11 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
         let (mut last_sum, mut moved_at) = (0, Instant::now());
         while missing > 0 {
             let began = Instant::now();
-            let due = next_report.saturating_duration_since(began).min(TICK);
+            if self.stops_at.take_if(|at| *at <= began).is_some() {
+                self.pauses.on_message(ControlMessage::Finish, self.shared, self.workers);
+            }
+            let wake_at = self.stops_at.map_or(next_report, |at| at.min(next_report));
+            let due = wake_at.saturating_duration_since(began).min(TICK);
             let received = self.inbox.recv_timeout(due);
             if let Some(gap) = Gaps::gap(due, began.elapsed()) {
                 // The server had no chance to make progress that the crowd could have seen.
@@ -237,6 +246,8 @@ mod tests {
                 pacing,
                 pause_s: 0.0,
                 churn_per_user_per_s: 0.0,
+                duration_s: None,
+                arrivals: klatch_record::Arrivals::Even,
             }),
             threads: Threads::Loops(1),
             timeout: Duration::from_secs(5),
@@ -265,6 +276,7 @@ mod tests {
             workers: 1,
             pauses: Pauses::default(),
             gaps: Gaps::default(),
+            stops_at: None,
         };
         assert_eq!(supervisor.run().failure, None);
     }

@@ -12,7 +12,7 @@ use crate::link::Link;
 use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties};
 use crate::protocol::UserId;
-use crate::schedule::jitter;
+use crate::schedule::Schedule;
 use crate::worker::{Worker, WorkerState};
 
 /// The progress of a trader.
@@ -41,8 +41,8 @@ struct Seat<P> {
     rest_until_ns: u64,
     /// When the trader was free for its next operation, ns.
     free_ns: u64,
-    /// When the first operation is due on a schedule, ns after the gate opened.
-    phase_ns: u64,
+    /// When operations are due; `None` for a closed loop.
+    schedule: Option<Schedule>,
     /// Operations begun so far.
     begun: u32,
     /// Operations whose replies were all right.
@@ -92,7 +92,7 @@ impl<P: Player> Traders<P> {
             let number = workload.start + index;
             let first_user = (number - 1) * workload.users_per_trader;
             let own_users = first_user..first_user + workload.users_per_trader;
-            let period_s = workload.rate_per_trader_per_s.map_or(0.0, |rate| 1.0 / rate);
+            let rate = workload.rate_per_trader_per_s;
             Seat {
                 number,
                 link: Link::default(),
@@ -102,7 +102,7 @@ impl<P: Player> Traders<P> {
                 meant_ns: 0,
                 rest_until_ns: 0,
                 free_ns: 0,
-                phase_ns: (jitter(seed, number, 0) * period_s * 1e9) as u64,
+                schedule: rate.map(|rate| Schedule::new(seed, number, 0, rate, workload.arrivals)),
                 begun: 0,
                 verified: 0,
             }
@@ -182,11 +182,8 @@ impl<P: Player> Traders<P> {
 
     /// When the next operation of an idle trader is due, ns.
     fn due_ns(&self, seat: &Seat<P>, now_ns: u64) -> u64 {
-        match self.workload.rate_per_trader_per_s {
-            Some(rate) => {
-                let since_first = (f64::from(seat.begun) * 1e9 / rate) as u64;
-                self.worker.shared.gate_ns() + seat.phase_ns + since_first
-            }
+        match &seat.schedule {
+            Some(schedule) => self.worker.shared.gate_ns() + schedule.due_ns(),
             None => now_ns.max(seat.rest_until_ns),
         }
     }
@@ -297,6 +294,7 @@ impl<P: Player> Parties for Traders<P> {
             seat.player.begin();
             seat.meant_ns = due_ns;
             seat.begun += 1;
+            seat.schedule.iter_mut().for_each(Schedule::advance);
             self.in_flight += 1;
             self.worker.stats.sent += 1;
             if self.workload.rate_per_trader_per_s.is_some() {

@@ -8,7 +8,6 @@ use crate::account::Account;
 use crate::link::Link;
 use crate::pace::Pace;
 use crate::protocol::{Protocol, UserId};
-use crate::schedule::jitter;
 
 pub(crate) struct User<P> {
     pub(crate) id: UserId,
@@ -31,7 +30,7 @@ impl<P: Protocol> User<P> {
         for room in range {
             for user in 0..workload.users {
                 let room = workload.start + room;
-                let pace = Pace::new(workload, user, jitter(seed, room, user));
+                let pace = Pace::new(workload, seed, room, user);
                 all.push(User::new(UserId { room, user, users: workload.users }, pace));
             }
         }

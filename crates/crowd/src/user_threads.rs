@@ -434,6 +434,8 @@ mod tests {
             pacing: Pacing::Rate { per_user_per_s: RATE_PER_S.into() },
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
+            duration_s: None,
+            arrivals: klatch_record::Arrivals::Even,
         });
         let options = Options {
             workload,

@@ -112,11 +112,14 @@ mod tests {
             (
                 "Workload",
                 &[
-                    "workload", "rooms", "users", "count", "size", "pacing", "window", "rate", "pause",
-                    "churn", "start",
+                    "workload", "rooms", "users", "count", "duration", "size", "pacing", "window", "rate",
+                    "arrivals", "pause", "churn", "start",
                 ],
             ),
-            ("Measurement", &["seed", "instrument", "warmups", "trials", "starts", "out", "json", "web"]),
+            (
+                "Measurement",
+                &["seed", "instrument", "warmups", "warmup", "trials", "starts", "out", "json", "web"],
+            ),
             ("Machine", &["scheduler", "sysctl", "allow-sysctl"]),
             (
                 "Several processes and machines",

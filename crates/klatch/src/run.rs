@@ -90,6 +90,9 @@ pub(crate) struct Run {
     /// Warm-up runs before the measured trials, without a restart of the server
     #[arg(long, default_value_t = RunOptions::default().warmups, value_name = "N", help_heading = MEASUREMENT)]
     warmups: u32,
+    /// Length of one warm-up run, in place of runs that are as long as the trials
+    #[arg(long, value_name = "TIME", conflicts_with = "warmups", help_heading = MEASUREMENT)]
+    warmup: Option<Time>,
     /// Measured trials, after the warm-up runs
     #[arg(long, default_value_t = RunOptions::default().trials, value_name = "N", help_heading = MEASUREMENT)]
     trials: u32,
@@ -325,6 +328,7 @@ impl Run {
             scheduler: self.scheduler.as_ref().map(ToString::to_string),
             instruments: self.instruments,
             warmups: self.warmups,
+            warmup: self.warmup.map(|time| time.to_string()),
             trials: self.trials,
             starts,
             require: std::mem::take(&mut self.require.require),
@@ -383,7 +387,8 @@ impl Run {
             shards: self.spread.shards()?,
             remote: self.spread.remote()?,
             instruments: self.instruments,
-            warmups: self.warmups,
+            warmups: if self.warmup.is_some() { 1 } else { self.warmups },
+            warmup: self.warmup.map(|time| time.0),
             trials: self.trials,
             require: self.require.require,
             out: self.out,

@@ -15,7 +15,7 @@ const NOT_MEASURED: [&str; 4] = ["json", "out", "starts", "web"];
 
 /// Cases of options with values that are not the defaults, after `klatch run`. `JAVA` is a program that reports Java 17, and `DIR` a
 /// folder with a catalog.
-const CASES: [&str; 31] = [
+const CASES: [&str; 32] = [
     "",
     "--platform native-uring",
     "--platform native-threads --volanomark",
@@ -35,6 +35,7 @@ const CASES: [&str; 31] = [
     "--instrument usage,profile",
     "--warmups 0",
     "--warmups 2",
+    "--warmup 1500ms",
     "--trials 5",
     "--scheduler o1:yield=2,warm_us=0",
     "--scheduler fifo",

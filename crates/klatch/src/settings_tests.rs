@@ -13,6 +13,10 @@ fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)>
     let of = |value: &str| (setting.name, value.to_owned());
     let value = match (setting.form(), setting.name) {
         (_, "window") => return vec![("pacing", "rounds".to_owned()), of("7")],
+        (_, "arrivals") if kind == WorkloadKind::Chat => {
+            return vec![("pacing", "rate".to_owned()), ("rate", "7".to_owned()), of("poisson")];
+        }
+        (_, "arrivals") => return vec![("rate", "7".to_owned()), of("poisson")],
         (_, "rate") if kind == WorkloadKind::Chat => return vec![("pacing", "rate".to_owned()), of("7")],
         (_, "pacing") => return vec![of("flood")],
         (_, "database") => "postgresql".to_owned(),

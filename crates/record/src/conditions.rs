@@ -178,6 +178,7 @@ const NAMES: &[(&str, &str)] = &[
     ("observations[].support.base", "bases of the instruments"),
     ("options.seed", "seeds"),
     ("options.warmups", "numbers of warm-up runs"),
+    ("options.warmup_s", "lengths of the warm-up"),
     ("options.ready_timeout_s", "limits of the time to be ready"),
     ("options.timeout_s", "limits of the time without a delivery"),
     ("options.connect_timeout_s", "limits of the time to connect"),

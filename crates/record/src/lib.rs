@@ -106,9 +106,9 @@ pub use usage::Usage;
 pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use words::{grouped, range_in_words};
 pub use workload::{
-    CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES, FilesWorkload,
-    OrdersWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload, Workload,
-    WorkloadError, WorkloadKind, settings,
+    Arrivals, CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES,
+    FilesWorkload, OrdersWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload,
+    Workload, WorkloadError, WorkloadKind, settings,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

@@ -43,6 +43,9 @@ pub struct RunOptions {
     pub seed: u64,
     /// Warm-up runs before the trials, after the same start of the server.
     pub warmups: u32,
+    /// Length of the warm-up run, s; absent if warm-up runs are as long as trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup_s: Option<f64>,
     /// Trials after the same start of the server.
     pub trials: u32,
     /// Requirements by which the trials are judged together; absent if there are none.
@@ -86,6 +89,7 @@ impl Default for RunOptions {
             crowd_loops: 1,
             seed: 1,
             warmups: 1,
+            warmup_s: None,
             trials: 3,
             require: Vec::new(),
             ready_timeout_s: 60.0,

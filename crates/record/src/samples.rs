@@ -46,6 +46,8 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             pacing: Pacing::Turns,
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
+            duration_s: None,
+            arrivals: crate::Arrivals::Even,
         }),
         options: Some(RunOptions::default()),
         operations: None,

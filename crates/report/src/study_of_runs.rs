@@ -167,7 +167,8 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
         Workload::Chat(chat) => vec![
             ("rooms", chat.rooms.to_string()),
             ("users", chat.users.to_string()),
-            ("count", chat.count.to_string()),
+            ("count", if chat.duration_s.is_none() { chat.count.to_string() } else { String::new() }),
+            ("duration", chat.duration_s.map_or(String::new(), |duration_s| format!("{duration_s} s"))),
             ("size", chat.size_bytes.to_string()),
             (
                 "pacing",
@@ -220,7 +221,7 @@ fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
 }
 
 /// The order of the axes.
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "platform",
     "knobs",
     "crowd",
@@ -228,6 +229,7 @@ const ORDER: [&str; 23] = [
     "rooms",
     "users",
     "count",
+    "duration",
     "connections",
     "depth",
     "lines",

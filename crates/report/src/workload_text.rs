@@ -71,7 +71,15 @@ fn describe_trade(trade: &TradeWorkload, database: &str) -> String {
 
 fn describe_chat(chat: &ChatWorkload) -> String {
     let ChatWorkload {
-        rooms, users, count, size_bytes, pacing, pause_s, churn_per_user_per_s: churn, ..
+        rooms,
+        users,
+        count,
+        duration_s,
+        size_bytes,
+        pacing,
+        pause_s,
+        churn_per_user_per_s: churn,
+        ..
     } = chat;
     let pacing = match pacing {
         Pacing::Turns => "turns".to_owned(),
@@ -81,5 +89,9 @@ fn describe_chat(chat: &ChatWorkload) -> String {
     };
     let pause = if *pause_s > 0.0 { format!(", pause {pause_s} s") } else { String::new() };
     let churn = if *churn > 0.0 { format!(", {churn} reconnects/s a user") } else { String::new() };
-    format!("{rooms} rooms × {users} users × {count} messages of {size_bytes} bytes, {pacing}{pause}{churn}")
+    let messages = match duration_s {
+        Some(duration_s) => format!("for {duration_s} s, messages"),
+        None => format!("× {count} messages"),
+    };
+    format!("{rooms} rooms × {users} users {messages} of {size_bytes} bytes, {pacing}{pause}{churn}")
 }

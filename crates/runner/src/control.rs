@@ -396,6 +396,8 @@ mod tests {
                 pacing,
                 pause_s: 0.0,
                 churn_per_user_per_s: 0.0,
+                duration_s: None,
+                arrivals: klatch_record::Arrivals::Even,
             }),
             load: Load::Server(Endpoint::plain(ProtocolName::Irc, "127.0.0.1", 1)),
             host: None,

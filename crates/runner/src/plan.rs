@@ -38,6 +38,8 @@ pub struct Plan {
     pub instruments: Vec<InstrumentName>,
     /// Runs before the trials that do not count.
     pub warmups: u32,
+    /// Length of these runs; `None` for that of the trials.
+    pub warmup: Option<Duration>,
     /// Number of runs that count.
     pub trials: u32,
     /// Requirements by which the trials are judged; the records hold them.
@@ -104,6 +106,7 @@ impl Plan {
             remote: Remote::default(),
             instruments: Vec::new(),
             warmups: 0,
+            warmup: None,
             trials: 1,
             require: Vec::new(),
             out,

@@ -36,6 +36,8 @@ pub struct Session<'a> {
     /// Declared before the scheduler, so that it is dropped before it.
     started: Started,
     crowds: Vec<CrowdCommand>,
+    /// Those of a warm-up that is not as long as the trials; none otherwise.
+    warmup_crowds: Vec<CrowdCommand>,
     /// `None` leaves the kernel's own in force.
     scheduler: Option<Scheduler>,
     /// The platform as records describe it.
@@ -71,9 +73,19 @@ impl<'a> Session<'a> {
             ..environment
         };
         let workload = workload_for(plan, subject);
-        let Opened { started, platform, crowds } =
+        let Opened { started, platform, crowds, warmup_crowds } =
             Opened::start(plan, subject, &workload, archive, processes)?;
-        Ok(Session { plan, processes, environment, started, crowds, scheduler, platform, workload })
+        Ok(Session {
+            plan,
+            processes,
+            environment,
+            started,
+            crowds,
+            warmup_crowds,
+            scheduler,
+            platform,
+            workload,
+        })
     }
 
     /// The server of each shard; none if the workload has no server.
@@ -99,11 +111,25 @@ impl<'a> Session<'a> {
         let observer = &mut WholeRun::new(&instruments, files);
         let (started_at, pids) = (now(), self.started.pids());
         let silence_max = control::SILENCE_MAX;
-        let outcome =
-            control::run_crowds(&self.crowds, self.processes, &pids, silence_max, observer, on_event)?;
+        let outcome = control::run_crowds(
+            self.crowds_of(role),
+            self.processes,
+            &pids,
+            silence_max,
+            observer,
+            on_event,
+        )?;
         let record = self.record(role, number, started_at, outcome)?;
         observer.save_counts(&record)?;
         Ok(record)
+    }
+
+    /// The crowds of runs with this role.
+    fn crowds_of(&self, role: Role) -> &[CrowdCommand] {
+        match role {
+            Role::WarmUp if !self.warmup_crowds.is_empty() => &self.warmup_crowds,
+            Role::WarmUp | Role::Trial => &self.crowds,
+        }
     }
 
     /// Starts the crowds of a run that the caller pauses and ends. Returns when all users have joined and the gate is open.
@@ -182,7 +208,12 @@ impl<'a> Session<'a> {
             ..self.environment.clone()
         };
         let vm = outputs.iter().find_map(|output| output.vm.clone());
-        let (platform, crowd) = with_vm(&self.platform, &self.crowds[0], vm);
+        let crowds = self.crowds_of(role);
+        let workload = match self.plan.warmup.filter(|_| role == Role::WarmUp) {
+            Some(warmup) => self.workload.with_duration(warmup.as_secs_f64()),
+            None => self.workload.clone(),
+        };
+        let (platform, crowd) = with_vm(&self.platform, &crowds[0], vm);
         let run = RunFacts {
             build: &self.plan.build,
             platform: &platform,
@@ -191,7 +222,7 @@ impl<'a> Session<'a> {
             role,
             number,
             crowd: &crowd,
-            workload: &self.workload,
+            workload: &workload,
             options: Some(run_options(self.plan)),
             server,
             database,
@@ -200,7 +231,7 @@ impl<'a> Session<'a> {
             observations,
             joining,
         };
-        let parts = self.crowds.iter().zip(outputs);
+        let parts = crowds.iter().zip(outputs);
         build_record(run, parts.map(|(crowd, output)| crowd_part(crowd, output)).collect())
     }
 }

@@ -47,6 +47,8 @@ pub(crate) struct Opened {
     pub(crate) platform: Platform,
     /// One crowd for each share of the workload, at least one.
     pub(crate) crowds: Vec<CrowdCommand>,
+    /// The crowds of a warm-up that is not as long as the trials; none otherwise.
+    pub(crate) warmup_crowds: Vec<CrowdCommand>,
 }
 
 impl Opened {
@@ -61,23 +63,29 @@ impl Opened {
         archive: Option<TempDir>,
         processes: &Processes,
     ) -> Result<Opened, RunError> {
+        let warmup = plan.warmup.map(|warmup| workload.with_duration(warmup.as_secs_f64()));
+        let warmup = warmup.as_ref();
         match subject {
             ResolvedSubject::Platform(_, platform) if !workload.kind().has_server() => {
-                readers(plan, platform, workload, processes)
+                readers(plan, platform, [Some(workload), warmup], processes)
             }
             ResolvedSubject::Platform(own, platform) => {
                 let java = crowd_java(plan, subject)?;
                 let servers = OwnServers::start(own, platform, workload, archive, processes)?;
                 let server = |share, shares| own.endpoint(&servers.of_share(share, shares).endpoint);
-                let crowds = crowds(plan, workload, server, servers.brokerage.as_deref(), java.as_ref())?;
+                let crowds =
+                    |workload| crowds(plan, workload, server, servers.brokerage.as_deref(), java.as_ref());
+                let (crowds, warmup_crowds) = (crowds(Some(workload))?, crowds(warmup)?);
                 let platform = servers.describe(platform);
-                Ok(Opened { started: Started::Servers(servers), platform, crowds })
+                Ok(Opened { started: Started::Servers(servers), platform, crowds, warmup_crowds })
             }
             ResolvedSubject::Target(TargetPlan { target, .. }) => {
                 let java = crowd_java(plan, subject)?;
-                let crowds = crowds(plan, workload, |_, _| target.endpoint.clone(), None, java.as_ref())?;
+                let server = |_, _| target.endpoint.clone();
+                let crowds = |workload| crowds(plan, workload, server, None, java.as_ref());
+                let (crowds, warmup_crowds) = (crowds(Some(workload))?, crowds(warmup)?);
                 let platform = describe_external(&target.endpoint);
-                Ok(Opened { started: Started::External, platform, crowds })
+                Ok(Opened { started: Started::External, platform, crowds, warmup_crowds })
             }
         }
     }
@@ -86,7 +94,7 @@ impl Opened {
 fn readers(
     plan: &Plan,
     platform: &ResolvedPlatform,
-    workload: &Workload,
+    workloads: [Option<&Workload>; 2],
     processes: &Processes,
 ) -> Result<Opened, RunError> {
     let program = match ReaderProgram::prepare(platform, processes) {
@@ -95,7 +103,11 @@ fn readers(
         program => program?,
     };
     let share = |workload| CrowdCommand::of_reader(plan, platform, &program, workload);
-    let crowds = split_parties(workload, plan.crowd_processes()).into_iter().map(share).collect();
+    let shares = |workload: Option<&Workload>| {
+        workload.map_or(vec![], |workload| split_parties(workload, plan.crowd_processes()))
+    };
+    let [crowds, warmup_crowds] =
+        workloads.map(|workload| shares(workload).into_iter().map(share).collect::<Vec<_>>());
     let instance = Instance {
         address: program.files.display().to_string(),
         class: None,
@@ -108,17 +120,18 @@ fn readers(
         vm: None,
     };
     let platform = describe_platform(platform, instance);
-    Ok(Opened { started: Started::Readers { _program: program }, platform, crowds })
+    Ok(Opened { started: Started::Readers { _program: program }, platform, crowds, warmup_crowds })
 }
 
-/// A crowd for each share of the workload, with the server that `server_of` returns for the number of the share and that of all shares.
+/// A crowd for each share of the workload, none without one, with the server that `server_of` returns for the number of the share and that of all shares.
 fn crowds(
     plan: &Plan,
-    workload: &Workload,
+    workload: Option<&Workload>,
     server_of: impl Fn(usize, usize) -> Endpoint,
     brokerage: Option<&Brokerage>,
     java: Option<&Java>,
 ) -> Result<Vec<CrowdCommand>, RunError> {
+    let Some(workload) = workload else { return Ok(Vec::new()) };
     let shares = split_parties(workload, plan.crowd_processes());
     let count = shares.len();
     let crowd = |(number, workload)| {

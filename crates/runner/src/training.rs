@@ -58,7 +58,7 @@ fn train(
     // Several servers would write to the same file, and instruments belong to the runs that are recorded.
     let own = PlatformPlan { servers: 1, ..own.clone() };
     let subject = Subject::Platform(own.clone());
-    let plan = Plan { subject, instruments: Vec::new(), ..plan.clone() };
+    let plan = Plan { subject, instruments: Vec::new(), warmup: None, ..plan.clone() };
     let subject = ResolvedSubject::Platform(&own, Box::new(platform.in_training(&archive)));
     let _shown = processes.show(&format!("training {}", platform.name));
     let mut session = Session::open(&CheckedPlan { plan: &plan, subject }, None, processes)?;

@@ -45,6 +45,84 @@ fn every_pacing_is_valid_on_the_native_server() {
     assert!(record.score.elapsed_s > 0.4, "24 pauses of 20 ms");
 }
 
+/// A run of three rooms of four users for 300 ms.
+fn timed(platform: &str, more: &[&str]) -> Record {
+    let out = tempfile::tempdir().unwrap();
+    let mut run = run_once(out.path(), &["--platform", platform, "--rooms", "3", "--users", "4"]);
+    let finished = Finished::run(run.args(["--duration", "300ms"]).args(more));
+    let record = finished.record();
+    assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
+    assert_eq!(record.workload.duration_s(), Some(0.3));
+    assert!(!finished.out.contains("\"count\":100000000"), "{finished:?}");
+    let score = &record.score;
+    assert!(score.sent > 0 && score.received == 3 * score.sent && score.elapsed_s > 0.2, "{finished:?}");
+    assert!(!record.checks.finished, "its own time ended it, and not a parent");
+    assert_eq!(record.latency.as_ref().unwrap().count, score.received);
+    let again = klatch_report::run_again(&record).unwrap().join(" ");
+    assert!(again.contains(" --duration 0.3") && !again.contains("--count"), "{again}");
+    record
+}
+
+#[test]
+fn a_chat_for_a_time_is_checked_to_its_last_delivery() {
+    for pacing in ["turns", "rounds", "flood"] {
+        timed("native-epoll", &["--pacing", pacing]);
+    }
+    timed("native-epoll", &["--pause", "40ms", "--churn", "5"]);
+    let rate = ["--pacing", "rate", "--rate", "50"];
+    assert_eq!(timed("native-epoll", &rate).score.sent, 12 * 15);
+    let poisson = [&rate[..], &["--arrivals", "poisson"]].concat();
+    let sent = timed("native-epoll", &poisson).score.sent;
+    assert!((100..260).contains(&sent) && sent != 180, "{sent}");
+    // Nothing may be due within the time.
+    let sent = |crowd| {
+        let finished = Finished::run(
+            run_once(tempfile::tempdir().unwrap().path(), &["--platform", "native-epoll", "--crowd", crowd])
+                .args([
+                    "--rooms",
+                    "1",
+                    "--users",
+                    "2",
+                    "--duration",
+                    "1ms",
+                    "--pacing",
+                    "rate",
+                    "--rate",
+                    "0.1",
+                ]),
+        );
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        finished.record().score.sent
+    };
+    assert_eq!((sent("native"), sent("native-threads")), (0, 0));
+    let threads = ["--crowd", "native-threads"];
+    timed("native-threads", &threads);
+    assert_eq!(timed("native-threads", &[&threads[..], &poisson].concat()).score.sent, sent_by(&poisson));
+}
+
+#[test]
+fn a_warm_up_of_a_length_is_one_run() {
+    let out = tempfile::tempdir().unwrap();
+    let mut run = klatch();
+    run.args(["run", "--platform", "native-epoll", "--trials", "1", "--warmup", "200ms", "--out"])
+        .arg(out.path());
+    let finished = Finished::run(run.args(SMALL));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let record = |name: &str| -> Record {
+        let text = std::fs::read_to_string(out.path().join("latest").join(name)).unwrap();
+        serde_json::from_str(&text).unwrap()
+    };
+    let (warmup, trial) = (record("warm-up-1.json"), record("trial-1.json"));
+    assert_eq!((warmup.workload.duration_s(), trial.workload.duration_s()), (Some(0.2), None));
+    assert!(warmup.score.elapsed_s > 0.1 && trial.score.sent == 300, "{trial:?}");
+    assert_eq!(trial.options.unwrap().warmup_s, Some(0.2));
+}
+
+/// The messages that are due in the time of [`timed`], whoever sends them.
+fn sent_by(options: &[&str]) -> u64 {
+    timed("native-epoll", options).score.sent
+}
+
 #[test]
 fn every_pacing_is_valid_with_two_native_threads_a_user_on_both_sides() {
     let threads = |more: &[&str]| {
@@ -68,6 +146,10 @@ fn the_volanomark_test_of_a_java_platform_is_valid() {
         let threads = record.usage.server.unwrap().threads.min(record.usage.crowd.unwrap().threads);
         assert!(threads >= 24, "two threads a user on both sides, got {threads}");
     }
+    timed("java-threads", &["--crowd", "java"]);
+    let poisson = ["--pacing", "rate", "--rate", "50", "--arrivals", "poisson"];
+    let java = timed("java-threads", &[&["--crowd", "java"], &poisson[..]].concat());
+    assert_eq!(java.score.sent, sent_by(&poisson), "every crowd has the same schedule");
     valid("java-threads", &["--crowd", "java", "--pacing", "rate", "--rate", "50"]);
     valid("native-epoll", &["--crowd", "java"]);
     valid("java-threads", &[]);

@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::values::{Form, NonZero, Seconds, Value};
-use super::{SECONDS_MAX, WorkloadError};
+use super::values::{Form, NonZero, OptionalSeconds, Seconds, Value, Word};
+use super::{COUNT_MAX, SECONDS_MAX, WorkloadError};
 use crate::record::is_zero;
 
 /// The largest number of a room; with 16 users in each it has a million connections.
@@ -25,9 +26,18 @@ const PACINGS: &[(&str, &str)] = &[
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new("rooms", "N", "number of rooms", field!(Chat, rooms)).in_range(Range::Whole(1, ROOM_MAX)),
     Setting::new("users", "N", "users in each room", field!(Chat, users)).in_range(Range::Whole(2, USERS_MAX)),
-    Setting::new("count", "N", "messages that each user sends", field!(Chat, count))
+    Setting::new("count", "N", "messages that each user sends", field!(Chat, chat => Count(chat)))
         .in_range(Range::Whole(1, u32::MAX))
         .scoped(Scope::End),
+    Setting::new(
+        "duration",
+        "TIME",
+        "time for which users send, in place of a number of messages",
+        field!(Chat, chat => OptionalSeconds(&mut chat.duration_s)),
+    )
+    .in_range(Range::AboveZero(SECONDS_MAX, "seconds"))
+    .following("none: the run ends after count messages of each user")
+    .scoped(Scope::End),
     Setting::new("size", "BYTES", "size of a message's text", field!(Chat, size_bytes)).in_range(Range::Whole(36, 400)),
     Setting::new("pacing", "PACING", "rule by which users send", field!(Chat, chat => PacingName(&mut chat.pacing))),
     Setting::new(
@@ -46,6 +56,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .in_range(Range::AboveZero(1e6, "messages/s")),
     Setting::new(
+        "arrivals",
+        "ARRIVALS",
+        "pacing rate: how the moments of the schedule follow one another",
+        field!(Chat, chat => Word { word: &mut chat.arrivals, words: ARRIVALS }),
+    ),
+    Setting::new(
         "pause",
         "TIME",
         "pause after each message of a user; not with pacing rate, whose schedule is fixed in advance",
@@ -63,6 +79,27 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting::new("start", "N", "number of the first room, for several crowds on one server", field!(Chat, start))
         .scoped(Scope::Share),
 ];
+
+/// The number of messages, which a workload with a duration does not have.
+struct Count<'a>(&'a mut ChatWorkload);
+
+impl Value for Count<'_> {
+    fn form(&self) -> Form {
+        Form::Whole
+    }
+
+    fn print(&self) -> Option<String> {
+        self.0.duration_s.is_none().then(|| self.0.count.to_string())
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        (&mut self.0.count).parse(setting, text)
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some(self.0.count.into())
+    }
+}
 
 /// The name of a pacing. A window and a rate are settings of their own.
 struct PacingName<'a>(&'a mut Pacing);
@@ -160,8 +197,12 @@ pub struct ChatWorkload {
     pub rooms: u32,
     /// Users in each room, 2..=10000.
     pub users: u32,
-    /// Messages that each user sends, 1..=4294967295.
+    /// Messages that each user sends, 1..=4294967295. Absent if the run ends by time: with a duration, or by its parent.
+    #[serde(default = "without_end", skip_serializing_if = "has_no_end")]
     pub count: u32,
+    /// Time for which users send, seconds. The run ends with the last delivery. Absent if it ends with a number of messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_s: Option<f64>,
     /// Bytes of a message's text, 36..=400.
     pub size_bytes: u32,
     /// Number of the first room, so that several crowds can share a server.
@@ -173,6 +214,9 @@ pub struct ChatWorkload {
     /// How often each user closes its connection and joins again, 1/s, 0..=1000; 0 under pacing `rate`. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub churn_per_user_per_s: f64,
+    /// How the moments of the schedule follow one another. Absent if they are even.
+    #[serde(default, skip_serializing_if = "Arrivals::is_even")]
+    pub arrivals: Arrivals,
 }
 
 /// When a user speaks.
@@ -196,6 +240,14 @@ pub enum Pacing {
     },
 }
 
+fn without_end() -> u32 {
+    COUNT_MAX
+}
+
+fn has_no_end(count: &u32) -> bool {
+    *count == COUNT_MAX
+}
+
 impl Default for ChatWorkload {
     /// Ten rooms of twenty users who take turns with a hundred messages of 60 bytes each.
     fn default() -> ChatWorkload {
@@ -208,11 +260,24 @@ impl Default for ChatWorkload {
             pacing: Pacing::Turns,
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
+            duration_s: None,
+            arrivals: Arrivals::Even,
         }
     }
 }
 
 impl ChatWorkload {
+    /// The same for a time instead of a number of messages.
+    #[must_use]
+    pub fn with_duration(&self, duration_s: f64) -> ChatWorkload {
+        ChatWorkload { count: COUNT_MAX, duration_s: Some(duration_s), ..self.clone() }
+    }
+
+    /// Whether users stop at a moment, whatever they have sent. Under pacing `rate` each sends what is due before it.
+    pub fn stops_at_a_moment(&self) -> bool {
+        self.duration_s.is_some() && !matches!(self.pacing, Pacing::Rate { .. })
+    }
+
     /// Number of messages sent in a complete run.
     pub fn sent_expected(&self) -> u64 {
         (u64::from(self.rooms) * u64::from(self.users)).saturating_mul(self.count.into())
@@ -240,6 +305,12 @@ impl ChatWorkload {
 
     /// Checks what follows from several settings.
     pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
+        if self.duration_s.is_some() && self.count != COUNT_MAX {
+            return Err(WorkloadError::Unused { setting: "count", owner: "a run without a duration" });
+        }
+        if self.arrivals != Arrivals::Even && !matches!(self.pacing, Pacing::Rate { .. }) {
+            return Err(WorkloadError::Unused { setting: "arrivals", owner: "pacing rate" });
+        }
         within("start", 1, ROOM_MAX - (self.rooms - 1), self.start)?;
         if matches!(self.pacing, Pacing::Rate { .. }) {
             // A pause would move messages away from the schedule, and a room is silent while one of its users is away.
@@ -254,10 +325,33 @@ impl ChatWorkload {
     }
 }
 
+impl ChatWorkload {
+    pub(super) fn follow(&mut self, is_given: impl Fn(&str) -> bool) {
+        if is_given("duration") && !is_given("count") {
+            self.count = COUNT_MAX;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Workload;
+    use crate::{Workload, WorkloadKind};
+
+    #[test]
+    fn a_run_has_a_duration_or_a_number_of_messages() {
+        let of = |given: &[(&str, &str)]| WorkloadKind::Chat.workload(given);
+        let timed = of(&[("duration", "1m30s")]).unwrap();
+        assert_eq!((timed.duration_s(), timed.messages_expected()), (Some(90.0), None));
+        let json = serde_json::to_string(&timed).unwrap();
+        assert!(json.contains("\"duration_s\":90.0") && !json.contains("count"), "{json}");
+        assert_eq!(serde_json::from_str::<Workload>(&json).unwrap(), timed);
+        assert_eq!(of(&[("count", "7")]).unwrap().duration_s(), None);
+        let both = of(&[("duration", "5"), ("count", "7")]).unwrap_err().to_string();
+        assert_eq!(both, "count belongs to a run without a duration");
+        assert!(of(&[("duration", "0")]).unwrap_err().to_string().starts_with("duration must be above 0"));
+        assert_eq!(timed.endless().duration_s(), None);
+    }
 
     const USUAL: ChatWorkload = ChatWorkload {
         rooms: 10,
@@ -268,6 +362,8 @@ mod tests {
         pacing: Pacing::Turns,
         pause_s: 0.0,
         churn_per_user_per_s: 0.0,
+        duration_s: None,
+        arrivals: Arrivals::Even,
     };
 
     #[test]

@@ -96,7 +96,8 @@ impl Workload {
             Workload::Web(web) => web.follow(is_given),
             Workload::Trade(trade) => trade.follow(is_given),
             Workload::Orders(orders) => orders.follow(is_given),
-            Workload::Chat(_) | Workload::Rr(_) | Workload::Files(_) => {}
+            Workload::Chat(chat) => chat.follow(is_given),
+            Workload::Rr(_) | Workload::Files(_) => {}
         }
     }
 }

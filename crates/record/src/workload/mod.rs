@@ -1,5 +1,6 @@
 //! What a crowd does to a server, or a reader to its files.
 
+mod arrivals;
 mod chat;
 mod error;
 mod files;
@@ -13,6 +14,7 @@ mod web;
 
 use serde::{Deserialize, Serialize};
 
+pub use arrivals::Arrivals;
 pub use chat::{ChatWorkload, Pacing};
 pub use error::WorkloadError;
 pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
@@ -254,7 +256,9 @@ impl Workload {
     #[must_use]
     pub fn endless(&self) -> Workload {
         match self {
-            Workload::Chat(chat) => Workload::Chat(ChatWorkload { count: COUNT_MAX, ..chat.clone() }),
+            Workload::Chat(chat) => {
+                Workload::Chat(ChatWorkload { count: COUNT_MAX, duration_s: None, ..chat.clone() })
+            }
             Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: SECONDS_MAX, ..rr.clone() }),
             Workload::Web(web) => Workload::Web(WebWorkload { duration_s: SECONDS_MAX, ..web.clone() }),
             Workload::Trade(trade) => {
@@ -266,6 +270,19 @@ impl Workload {
             Workload::Files(files) => {
                 Workload::Files(FilesWorkload { duration_s: SECONDS_MAX, ..files.clone() })
             }
+        }
+    }
+
+    /// The same for so many seconds, whatever ended it before.
+    #[must_use]
+    pub fn with_duration(&self, duration_s: f64) -> Workload {
+        match self {
+            Workload::Chat(chat) => Workload::Chat(chat.with_duration(duration_s)),
+            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s, ..rr.clone() }),
+            Workload::Web(web) => Workload::Web(WebWorkload { duration_s, ..web.clone() }),
+            Workload::Trade(trade) => Workload::Trade(TradeWorkload { duration_s, ..trade.clone() }),
+            Workload::Orders(orders) => Workload::Orders(OrdersWorkload { duration_s, ..orders.clone() }),
+            Workload::Files(files) => Workload::Files(FilesWorkload { duration_s, ..files.clone() }),
         }
     }
 
@@ -340,8 +357,11 @@ impl Workload {
     /// Messages sent and received in a complete run; `None` if it ends by time.
     pub fn messages_expected(&self) -> Option<u64> {
         match self {
-            Workload::Chat(chat) => Some(chat.sent_expected().saturating_add(chat.received_expected())),
-            Workload::Rr(_)
+            Workload::Chat(chat) if chat.duration_s.is_none() => {
+                Some(chat.sent_expected().saturating_add(chat.received_expected()))
+            }
+            Workload::Chat(_)
+            | Workload::Rr(_)
             | Workload::Web(_)
             | Workload::Trade(_)
             | Workload::Orders(_)
@@ -352,7 +372,7 @@ impl Workload {
     /// The time after which nothing more is sent, seconds; `None` if it ends with a number of messages.
     pub fn duration_s(&self) -> Option<f64> {
         match self {
-            Workload::Chat(_) => None,
+            Workload::Chat(chat) => chat.duration_s,
             Workload::Rr(rr) => Some(rr.duration_s),
             Workload::Web(web) => Some(web.duration_s),
             Workload::Trade(trade) => Some(trade.duration_s),

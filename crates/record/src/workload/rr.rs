@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::values::Seconds;
+use super::values::{Seconds, Word};
 use super::{SECONDS_MAX, WorkloadError};
 
 /// Most bytes that a connection may have in flight. A server holds about as many before it closes a slow reader.
@@ -27,6 +28,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .in_range(Range::AboveZero(1e6, "requests/s"))
     .following("none: a request follows a reply"),
+    Setting::new(
+        "arrivals",
+        "ARRIVALS",
+        "with a rate: how the moments of the schedule follow one another",
+        field!(Rr, rr => Word { word: &mut rr.arrivals, words: ARRIVALS }),
+    ),
     Setting::new(
         "duration",
         "TIME",
@@ -60,6 +67,9 @@ pub struct RrWorkload {
     pub start: u32,
     /// Requests/s of each connection on a schedule fixed in advance (open loop); `null`: a request follows a reply (closed loop).
     pub rate_per_connection_per_s: Option<f64>,
+    /// How the moments of the schedule follow one another. Absent if they are even.
+    #[serde(default, skip_serializing_if = "Arrivals::is_even")]
+    pub arrivals: Arrivals,
 }
 
 impl Default for RrWorkload {
@@ -72,6 +82,7 @@ impl Default for RrWorkload {
             duration_s: 2.0,
             start: 1,
             rate_per_connection_per_s: None,
+            arrivals: Arrivals::Even,
         }
     }
 }
@@ -79,6 +90,9 @@ impl Default for RrWorkload {
 impl RrWorkload {
     /// Checks what follows from several settings.
     pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
+        if self.arrivals != Arrivals::Even && self.rate_per_connection_per_s.is_none() {
+            return Err(WorkloadError::Unused { setting: "arrivals", owner: "a rate" });
+        }
         within("depth", 1, IN_FLIGHT_BYTES_MAX / self.size_bytes, self.depth)?;
         within("start", 1, 1_000_000 - (self.connections - 1), self.start)
     }

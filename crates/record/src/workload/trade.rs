@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
 use super::values::{Seconds, Word};
@@ -51,6 +52,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .in_range(Range::AboveZero(1e6, "operations/s"))
     .following("none: an operation follows a reply"),
+    Setting::new(
+        "arrivals",
+        "ARRIVALS",
+        "with a rate: how the moments of the schedule follow one another",
+        field!(Trade, trade => Word { word: &mut trade.arrivals, words: ARRIVALS }),
+    ),
     Setting::new("database", "DATABASE", DATABASE, field!(Trade, database)),
     Setting::new("durable", "", DURABLE, field!(Trade, durable)),
     Setting::new(
@@ -103,6 +110,9 @@ pub struct TradeWorkload {
     pub start: u32,
     /// Operations/s of each trader on a schedule fixed in advance (open loop); `null`: an operation follows a reply (closed loop).
     pub rate_per_trader_per_s: Option<f64>,
+    /// How the moments of the schedule follow one another. Absent if they are even.
+    #[serde(default, skip_serializing_if = "Arrivals::is_even")]
+    pub arrivals: Arrivals,
     /// Context root of a DayTrader that somebody else runs, such as `/daytrader`: pages are checked by their words, and nothing is
     /// audited. `null` for Klatch's own brokerage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,6 +173,7 @@ impl Default for TradeWorkload {
             duration_s: 10.0,
             start: 1,
             rate_per_trader_per_s: None,
+            arrivals: Arrivals::Even,
             daytrader: None,
         }
     }
@@ -171,6 +182,9 @@ impl Default for TradeWorkload {
 impl TradeWorkload {
     /// Checks what follows from several settings.
     pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
+        if self.arrivals != Arrivals::Even && self.rate_per_trader_per_s.is_none() {
+            return Err(WorkloadError::Unused { setting: "arrivals", owner: "a rate" });
+        }
         within("users", self.traders, USERS_MAX, self.users)?;
         within("start", 1, 1_000_000 - (self.traders - 1), self.start)?;
         within("users_per_trader", 1, self.users_per_trader_max(), self.users_per_trader)?;

@@ -181,6 +181,30 @@ impl Value for Seconds<'_> {
     }
 }
 
+/// A time that may be absent, whose field is in seconds.
+pub(super) struct OptionalSeconds<'a>(pub(super) &'a mut Option<f64>);
+
+impl Value for OptionalSeconds<'_> {
+    fn form(&self) -> Form {
+        Form::Time
+    }
+
+    fn print(&self) -> Option<String> {
+        self.0.map(|seconds| seconds.to_string())
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        let mut seconds = 0.0;
+        Seconds(&mut seconds).parse(setting, text)?;
+        *self.0 = Some(seconds);
+        Ok(())
+    }
+
+    fn number(&self) -> Option<f64> {
+        *self.0
+    }
+}
+
 /// A number that is absent if it is 0.
 pub(super) struct NonZero<'a>(pub(super) &'a mut f64);
 

@@ -122,6 +122,7 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
         crowd_loops,
         seed,
         warmups,
+        warmup_s,
         trials,
         require,
         ready_timeout_s,
@@ -159,7 +160,10 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
     changed("ready-timeout", ready_timeout_s.to_string(), usual.ready_timeout_s.to_string());
     changed("timeout", timeout_s.to_string(), usual.timeout_s.to_string());
     changed("connect-timeout", connect_timeout_s.to_string(), usual.connect_timeout_s.to_string());
-    changed("warmups", warmups.to_string(), usual.warmups.to_string());
+    match warmup_s {
+        Some(warmup_s) => option("warmup", format!("{warmup_s}s")),
+        None => changed("warmups", warmups.to_string(), usual.warmups.to_string()),
+    }
     option("trials", trials.to_string());
 }
 

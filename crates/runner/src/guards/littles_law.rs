@@ -17,7 +17,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     if score.elapsed_s <= 0.0 {
         return None;
     }
-    let Bounds { in_flight_max, step_us } = bounds(&record.workload, score.elapsed_s)?;
+    let Bounds { in_flight_max, step_us } = bounds(&record.workload, score.sent, score.elapsed_s)?;
     let in_flight = score.received as f64 / score.elapsed_s * latency.mean_us / 1e6;
     if in_flight > in_flight_max * SLACK {
         let message = format!(
@@ -47,9 +47,9 @@ struct Bounds {
 }
 
 /// The bounds of a workload; `None` for an open loop.
-fn bounds(workload: &Workload, elapsed_s: f64) -> Option<Bounds> {
+fn bounds(workload: &Workload, sent: u64, elapsed_s: f64) -> Option<Bounds> {
     match workload {
-        Workload::Chat(chat) => chat_bounds(chat, elapsed_s),
+        Workload::Chat(chat) => chat_bounds(chat, sent, elapsed_s),
         Workload::Rr(rr) if rr.rate_per_connection_per_s.is_some() => None,
         Workload::Trade(trade) if trade.rate_per_trader_per_s.is_some() => None,
         Workload::Trade(trade) => Some(Bounds { in_flight_max: trade.traders.into(), step_us: None }),
@@ -64,7 +64,7 @@ fn bounds(workload: &Workload, elapsed_s: f64) -> Option<Bounds> {
     }
 }
 
-fn chat_bounds(chat: &ChatWorkload, elapsed_s: f64) -> Option<Bounds> {
+fn chat_bounds(chat: &ChatWorkload, sent: u64, elapsed_s: f64) -> Option<Bounds> {
     // The most messages in flight from one sender to one receiver. Under `turns` a user receives the last message before
     // sending the next; under `rounds` any two users are within a window of each other, in both directions.
     let in_flight_max = match chat.pacing {
@@ -73,9 +73,10 @@ fn chat_bounds(chat: &ChatWorkload, elapsed_s: f64) -> Option<Bounds> {
         Pacing::Flood | Pacing::Rate { .. } => return None,
     };
     let users = f64::from(chat.users);
+    let sent_by_each = sent as f64 / chat.connections() as f64;
     let steps = match chat.pacing {
-        Pacing::Rounds { window } => f64::from(chat.count) / f64::from(window),
-        _ => f64::from(chat.count) * users,
+        Pacing::Rounds { window } => sent_by_each / f64::from(window),
+        _ => sent_by_each * users,
     };
     let step_us = elapsed_s * 1e6 / steps;
     Some(Bounds {

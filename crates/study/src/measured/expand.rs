@@ -70,7 +70,11 @@ fn expand(source: &StudyFile, base: &StudyBase, seed: u64) -> Result<StudyPlan, 
     };
     let compared = table.compared_axis(&axes, source)?;
     let rules = table.rules(source)?;
-    let cell = |(id, at, (plan, absent))| Cell { id, at, plan, absent };
+    let warmup = rules.duet.warmup.filter(|_| !table.is_duet());
+    let cell = |(id, at, (plan, absent)): (_, _, Visit)| {
+        let plan = Plan { warmup, ..plan };
+        Cell { id, at, plan, absent }
+    };
     let mut plan = StudyPlan {
         requirements: Vec::new(),
         compared,

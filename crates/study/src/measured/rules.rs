@@ -47,8 +47,8 @@ pub(crate) struct RulesTable {
     /// Under the presets `duet` and `quick`: the axis whose first value is the reference of the others; `platform` by default.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     compare: Option<Spanned<String>>,
-    /// Under the presets `duet` and `quick`: time after each start that does not count, 0 to 10 minutes: `12s`. By default 1 s, or 6 s if
-    /// one side runs on Java.
+    /// Time after each start of the server that does not count, up to 10 minutes: `12s`. Under the presets `duet` and `quick` 1 s by
+    /// default, or 6 s if one side runs on Java; under others one run of this length, in place of `warmups`.
     #[cfg_attr(feature = "schema", schemars(with = "Option<crate::file::AnyScalar>"))]
     warmup: Option<Spanned<Scalar>>,
     /// Under the presets `duet` and `quick`: time of each start that counts, 2 s to 1 h. By default 5 s, or 14 s if one side runs on
@@ -86,9 +86,17 @@ impl RulesTable {
             rules.confidence = confidence;
         }
         rules.duet = DuetTimes {
-            warmup: self.duet_time(source, "warmup", &self.warmup, 0.0..=600.0)?.or(rules.duet.warmup),
+            warmup: time(source, "warmup", &self.warmup, 0.0..=600.0)?.or(rules.duet.warmup),
             counted: self.duet_time(source, "duration", &self.duration, 2.0..=3600.0)?.or(rules.duet.counted),
         };
+        if let (Some(warmup), false) = (&self.warmup, self.is_duet()) {
+            if self.warmups.is_some() {
+                let message = "a start has warmups, which is a number of runs, or a warmup, which is a time";
+                return Err(source.error_at(warmup.span(), message.to_owned()));
+            }
+            rules.duet.warmup = rules.duet.warmup.filter(|time| !time.is_zero());
+            rules.warmups = u32::from(rules.duet.warmup.is_some());
+        }
         Ok(rules)
     }
 
@@ -139,21 +147,12 @@ impl RulesTable {
         value: &Option<Spanned<Scalar>>,
         range: RangeInclusive<f64>,
     ) -> Result<Option<Duration>, StudyFileError> {
-        let Some(value) = value else { return Ok(None) };
-        let text = &value.get_ref().0;
-        if !self.is_duet() {
-            return Err(source.error_at(value.span(), format!("{key} belongs to the presets duet and quick")));
+        match value.as_ref().filter(|_| !self.is_duet()) {
+            Some(value) => {
+                Err(source.error_at(value.span(), format!("{key} belongs to the presets duet and quick")))
+            }
+            None => time(source, key, value, range),
         }
-        let not_a_time = || source.error_at(value.span(), format!("{key} must be {TIME_FORMS}, got {text}"));
-        let seconds = seconds_of(text).ok_or_else(not_a_time)?;
-        if !range.contains(&seconds) {
-            let message = format!(
-                "{key} must be {} seconds, got {text}",
-                range_in_words(*range.start() as u64, *range.end() as u64)
-            );
-            return Err(source.error_at(value.span(), message));
-        }
-        Ok(Some(Duration::from_secs_f64(seconds)))
     }
 
     /// The stop rule of the preset with the values of the table.
@@ -225,6 +224,27 @@ impl RulesTable {
         }
         Ok(())
     }
+}
+
+/// A time of a range, in seconds.
+fn time(
+    source: &StudyFile,
+    key: &str,
+    value: &Option<Spanned<Scalar>>,
+    range: RangeInclusive<f64>,
+) -> Result<Option<Duration>, StudyFileError> {
+    let Some(value) = value else { return Ok(None) };
+    let text = &value.get_ref().0;
+    let not_a_time = || source.error_at(value.span(), format!("{key} must be {TIME_FORMS}, got {text}"));
+    let seconds = seconds_of(text).ok_or_else(not_a_time)?;
+    if !range.contains(&seconds) {
+        let message = format!(
+            "{key} must be {} seconds, got {text}",
+            range_in_words(*range.start() as u64, *range.end() as u64)
+        );
+        return Err(source.error_at(value.span(), message));
+    }
+    Ok(Some(Duration::from_secs_f64(seconds)))
 }
 
 fn within(

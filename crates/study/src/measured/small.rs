@@ -28,6 +28,8 @@ pub struct SmallStudy {
     pub instruments: Vec<InstrumentName>,
     /// Warm-up runs after each start.
     pub warmups: u32,
+    /// Length of one warm-up run after each start, in place of such runs.
+    pub warmup: Option<String>,
     /// Trials after each start, 2 to 1000.
     pub trials: u32,
     /// Starts of each platform, 1 to 100.
@@ -64,7 +66,10 @@ impl SmallStudy {
         }
         let rules = [
             ("preset", Value::from("ibm-2000")),
-            ("warmups", i64::from(self.warmups).into()),
+            match &self.warmup {
+                Some(time) => ("warmup", Value::from(time.clone())),
+                None => ("warmups", i64::from(self.warmups).into()),
+            },
             ("trials_max", i64::from(self.trials).into()),
             ("starts", i64::from(self.starts).into()),
         ];

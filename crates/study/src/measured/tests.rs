@@ -15,10 +15,12 @@ fn outcome(text: &str) -> String {
 const HEAD: &str = "question = 'q'\nplatforms = ['native-epoll']\n";
 
 #[test]
-fn a_duet_has_no_count() {
+fn a_duet_has_no_end_of_its_own() {
     let text = "question = 'q'\nplatforms = ['native-epoll', 'native-threads']\n[workload]\ncount = 50\n[rules]\npreset = 'duet'\n";
     let refused = outcome(text);
-    assert!(refused.contains("runs for a time") && refused.contains("4:9"), "{refused}");
+    assert!(refused.contains("so its workload has no count") && refused.contains("4:9"), "{refused}");
+    let refused = outcome(&text.replace("count = 50", "duration = '5s'"));
+    assert!(refused.contains("so its workload has no duration") && refused.contains("4:12"), "{refused}");
 }
 
 #[test]
@@ -43,8 +45,10 @@ fn the_starts_of_a_duet_have_times() {
         short.contains("duration must be 2 to 3,600 seconds, got 1") && short.contains("7:12"),
         "{short}"
     );
-    let elsewhere = outcome(&format!("{head}warmup = 3\n"));
-    assert!(elsewhere.contains("warmup belongs to the presets duet and quick"), "{elsewhere}");
+    let elsewhere = outcome(&format!("{head}duration = 3\n"));
+    assert!(elsewhere.contains("duration belongs to the presets duet and quick"), "{elsewhere}");
+    let both = outcome(&format!("{head}warmup = 3\nwarmups = 1\n"));
+    assert!(both.contains("a start has warmups, which is a number of runs, or a warmup"), "{both}");
 }
 
 #[test]

@@ -78,13 +78,20 @@ impl<'a> WorkloadTable<'a> {
                            or take another preset";
             return Err(source.error_at(instruments.span(), message));
         }
-        match (&self.get("count"), self.is_volanomark) {
-            (Some(count), _) if file.rules.is_duet() => {
-                let message = "a duet runs for a time, not for a number of messages, so it has no count";
-                Err(source.error_at(count.span(), message))
-            }
-            (_, true) => self.check_volanomark(file, source),
-            (_, false) => Ok(()),
+        let of_ends = settings_of_studies(kind).filter(|setting| setting.scope == Scope::End);
+        if let Some((setting, values)) = of_ends
+            .filter_map(|setting| Some((setting.name, self.get(setting.name)?)))
+            .next()
+            .filter(|_| file.rules.is_duet())
+        {
+            let message = format!(
+                "the starts of a duet are as long as duration in [rules] says, so its workload has no {setting}"
+            );
+            return Err(source.error_at(values.span(), message));
+        }
+        match self.is_volanomark {
+            true => self.check_volanomark(file, source),
+            false => Ok(()),
         }
     }
 

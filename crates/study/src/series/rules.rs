@@ -28,7 +28,7 @@ pub struct Rules {
     pub duet: DuetTimes,
 }
 
-/// How long a start of a duet takes. `None` stands for the usual time.
+/// How long a start of a duet takes, and the warm-up of any other. `None` stands for the usual time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DuetTimes {
     /// Time after the start that does not count.
@@ -217,9 +217,10 @@ impl std::fmt::Display for Rules {
             many => write!(f, "the first {many} visits are discarded; ")?,
         }
         write!(f, "the server is started anew for {}", plural(self.trials_per_visit, "trial"))?;
-        match self.warmups {
-            0 => {}
-            warmups => write!(f, " after {}", plural(warmups, "warm-up run"))?,
+        match (self.warmups, self.duet.warmup) {
+            (0, _) => {}
+            (_, Some(warmup)) => write!(f, " after {} s of warm-up", warmup.as_secs_f64())?,
+            (warmups, None) => write!(f, " after {}", plural(warmups, "warm-up run"))?,
         }
         let percent = |part: f64| part * 100.0;
         match self.stop {

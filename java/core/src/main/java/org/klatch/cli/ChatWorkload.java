@@ -28,7 +28,8 @@ final class ChatWorkload implements CrowdWorkload {
             (int) arguments.number("port", 1, 65_535, 6667, "the server's port"),
             (int) arguments.number("rooms", 1, ROOM_MAX, 10, "rooms"),
             (int) arguments.number("users", 2, 10_000, 20, "users in each room"),
-            (int) arguments.number("count", 1, 100_000_000, 100, "messages of each user"),
+            count(arguments),
+            durationNs(arguments),
             (int) arguments.number("start", 1, ROOM_MAX, 1, "number of the first room"),
             (int)
                 arguments.number(
@@ -39,6 +40,8 @@ final class ChatWorkload implements CrowdWorkload {
                     "window", 1, 100_000_000, 1, "rounds that a user may be ahead (pacing rounds)"),
             arguments.decimal(
                 "rate", 0, 1e6, "0", "R", "messages a second of each user (pacing rate)"),
+            poisson(
+                arguments.text("arrivals", "ARRIVALS", "even", "even or poisson (pacing rate)")),
             arguments.secondsNs("pause", 0, "0", "least seconds between two messages of a user"),
             arguments.secondsNs(
                 "timeout", 0.1, "60", "seconds without progress before the crowd fails"),
@@ -49,6 +52,31 @@ final class ChatWorkload implements CrowdWorkload {
             arguments.flag("yield", "yield after each packet received and each batch sent"),
             arguments.unsigned("seed", 1, "seed of the schedules (pacing rate)"),
             transport(arguments));
+  }
+
+  private static int count(Arguments arguments) throws StartupException {
+    int count = (int) arguments.number("count", 1, Options.COUNT_MAX, 100, "messages of each user");
+    return arguments.has("duration") ? Options.COUNT_MAX : count;
+  }
+
+  private static long durationNs(Arguments arguments) throws StartupException {
+    long durationNs =
+        arguments.secondsNs(
+            "duration", 0, "0", "seconds for which users send, in place of a number of messages");
+    if (arguments.has("duration") && arguments.has("count")) {
+      throw new StartupException.Usage("-count belongs to a run without -duration");
+    }
+    if (arguments.has("duration") && durationNs == 0) {
+      throw new StartupException.Usage("-duration must be above 0");
+    }
+    return durationNs;
+  }
+
+  private static boolean poisson(String name) throws StartupException {
+    if (!name.equals("even") && !name.equals("poisson")) {
+      throw new StartupException.Usage("arrivals must be even or poisson, got " + name);
+    }
+    return name.equals("poisson");
   }
 
   private static Transport transport(Arguments arguments) throws StartupException {
@@ -95,6 +123,9 @@ final class ChatWorkload implements CrowdWorkload {
     if (rate != options.rate() > 0) {
       throw new StartupException.Usage(
           rate ? "pacing rate needs -rate, above 0" : "-rate needs -pacing rate");
+    }
+    if (options.poisson() && !rate) {
+      throw new StartupException.Usage("-arrivals poisson needs -pacing rate");
     }
     if (rate && options.pauseNs() > 0) {
       throw new StartupException.Usage(

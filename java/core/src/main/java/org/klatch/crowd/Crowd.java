@@ -15,6 +15,7 @@ public final class Crowd {
   private final Progress progress;
   private final Control control;
   private final long timeoutNs;
+  private final long stopAfterNs;
   private double joinS;
   private long joiningReportedNs;
   private int joiningReported;
@@ -25,7 +26,13 @@ public final class Crowd {
   }
 
   private Crowd(Options options, Gate gate, Progress progress, Control control) {
-    this(new Rooms(options, gate, progress), gate, progress, control, options.timeoutNs());
+    this(
+        new Rooms(options, gate, progress),
+        gate,
+        progress,
+        control,
+        options.timeoutNs(),
+        options.stopsAtAMoment() ? options.durationNs() : 0);
   }
 
   /**
@@ -36,16 +43,27 @@ public final class Crowd {
    * @param timeoutNs time without progress after which the crowd fails, ns
    */
   public Crowd(Parties parties, Gate gate, Progress progress, Control control, long timeoutNs) {
+    this(parties, gate, progress, control, timeoutNs, 0);
+  }
+
+  private Crowd(
+      Parties parties,
+      Gate gate,
+      Progress progress,
+      Control control,
+      long timeoutNs,
+      long stopAfterNs) {
     this.parties = parties;
     this.gate = gate;
     this.progress = progress;
     this.control = control;
     this.timeoutNs = timeoutNs;
+    this.stopAfterNs = stopAfterNs;
   }
 
   /** Runs the crowd to its end. May be called once. */
   public Result run() throws InterruptedException {
-    var phase = new RunPhase(parties, gate, progress, control, timeoutNs);
+    var phase = new RunPhase(parties, gate, progress, control, timeoutNs, stopAfterNs);
     if (join()) {
       control.joined(joinS);
       stopIf(control.awaitGo());

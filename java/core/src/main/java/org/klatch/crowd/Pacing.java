@@ -11,12 +11,12 @@ public enum Pacing {
   /** Every user sends on a schedule fixed in advance. */
   RATE;
 
-  /** Creates the pace for user {@code user} of a room. */
-  Pace paceFor(int user, Options options) {
+  /** Creates the pace for user {@code user} of a room, which sends {@code count} messages. */
+  Pace paceFor(int user, int count, Options options) {
     return switch (this) {
-      case TURNS -> new TurnsPace(user, options.users(), options.count());
-      case ROUNDS -> new RoundsPace(user, options.users(), options.count(), options.window());
-      case FLOOD, RATE -> new FreePace(options.count());
+      case TURNS -> new TurnsPace(user, options.users(), count);
+      case ROUNDS -> new RoundsPace(user, options.users(), count, options.window());
+      case FLOOD, RATE -> new FreePace(count);
     };
   }
 }

@@ -22,7 +22,6 @@ final class Receiver {
   private final Line line = new Line();
   private final Text text = new Text();
   private final Handshake handshake;
-  private final long expected;
   private long received;
   private long nowNs; // when the current bytes were read, ns since the crowd's start
 
@@ -33,7 +32,6 @@ final class Receiver {
     id = user.id;
     options = user.options;
     handshake = new Handshake(user, sender);
-    expected = (options.users() - 1L) * options.count();
   }
 
   void run() throws IOException {
@@ -131,7 +129,7 @@ final class Receiver {
     user.received.lazySet(received);
     pace.onDelivery(speaker);
     sender.allow(pace.allowed());
-    if (received == expected) {
+    if (received == user.expected) {
       user.progress.done();
     }
   }

@@ -38,7 +38,7 @@ final class ResultBuilder {
     for (int from = 0; from < users.size(); from += options.users()) {
       List<User> room = users.subList(from, from + options.users());
       addFaults(room, faults);
-      if (!finished) {
+      if (!finished && !options.stopsAtAMoment()) {
         addUnsent(room, faults);
       }
       addStrangers(room, strangers);
@@ -75,7 +75,7 @@ final class ResultBuilder {
   private void addUnsent(List<User> room, Faults faults) {
     for (User user : room) {
       int sent = user.sent.get();
-      int unsent = options.count() - sent;
+      int unsent = user.count - sent;
       if (unsent > 0) {
         faults.add(
             new Fault(

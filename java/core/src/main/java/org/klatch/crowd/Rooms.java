@@ -1,6 +1,7 @@
 package org.klatch.crowd;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** The users of a crowd, room by room. */
@@ -24,10 +25,16 @@ final class Rooms implements Parties {
     }
     Addresses addresses = new Addresses(options.host(), options.port());
     for (int room = 0; room < options.rooms(); room++) {
+      int number = options.start() + room;
+      int[] counts = new int[options.users()];
+      Arrays.setAll(counts, user -> options.countOf(number, user));
+      long sum = Arrays.stream(counts).asLongStream().sum();
       for (int user = 0; user < options.users(); user++) {
-        UserId id = new UserId(options.start() + room, user, options.users());
+        UserId id = new UserId(number, user, options.users());
         Timeline timeline = timelines.get(users.size() % TIMELINES);
-        users.add(new User(id, options, addresses, gate, progress, timeline));
+        long expected = sum - counts[user];
+        users.add(
+            new User(id, options, counts[user], expected, addresses, gate, progress, timeline));
       }
     }
   }
@@ -64,7 +71,13 @@ final class Rooms implements Parties {
 
   @Override
   public long expected() {
-    return options.expectedSent() + options.expectedReceived();
+    if (!options.stopsAtAMoment()) {
+      return users.stream().mapToLong(user -> user.count + user.expected).sum();
+    }
+    // As fast as up to now.
+    long elapsedNs = Math.max(1, gate.nowNs() - gate.openedNs());
+    double rest = Math.max(1, options.durationNs() / (double) elapsedNs);
+    return (long) ((sent() + received()) * rest);
   }
 
   @Override
@@ -103,7 +116,7 @@ final class Rooms implements Parties {
             user.id.user,
             String.format(
                 "no delivery for %.1f s; received %d of %d, sent %d of %d",
-                timeoutS, received, expected, user.sent.get(), options.count()));
+                timeoutS, received, expected, user.sent.get(), user.count));
       }
     }
     return new Failure(Failure.Kind.TIMEOUT, null, null, "the last delivery was too late");
@@ -112,7 +125,7 @@ final class Rooms implements Parties {
   /** Deliveries that a user waits for: of all messages, or of those sent before a pause. */
   private long expectedReceived(int index, boolean draining) {
     if (!draining) {
-      return options.expectedReceived() / users.size();
+      return users.get(index).expected;
     }
     int first = index - index % options.users();
     List<User> room = users.subList(first, first + options.users());

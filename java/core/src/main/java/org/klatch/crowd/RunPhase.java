@@ -22,19 +22,33 @@ final class RunPhase {
   private final Progress progress;
   private final Parties parties;
   private final long timeoutNs;
+  private final long stopAfterNs; // 0 for no such time
   private final Gaps gaps = new Gaps();
   private Histogram reported = new Histogram(); // latencies in the events of all pauses
   private StallTimer stallTimer;
   private State state = State.RUNNING;
   private long closedNs;
   private boolean finished;
+  private boolean timeIsUp;
 
-  RunPhase(Parties parties, Gate gate, Progress progress, Control control, long timeoutNs) {
+  /**
+   * Creates the phase.
+   *
+   * @param stopAfterNs time after which the parties stop sending, ns; 0 if they stop by themselves
+   */
+  RunPhase(
+      Parties parties,
+      Gate gate,
+      Progress progress,
+      Control control,
+      long timeoutNs,
+      long stopAfterNs) {
     this.parties = parties;
     this.gate = gate;
     this.progress = progress;
     this.control = control;
     this.timeoutNs = timeoutNs;
+    this.stopAfterNs = stopAfterNs;
   }
 
   void run() throws InterruptedException {
@@ -44,6 +58,10 @@ final class RunPhase {
     long tickNs = System.nanoTime() + TICK_NS;
     while (true) {
       long seen = progress.changes(); // a later change ends the wait below
+      if (stopAfterNs > 0 && !timeIsUp && leftNs() <= 0) {
+        timeIsUp = true;
+        closeGate();
+      }
       obeyCommands();
       if (hasEnded()) {
         return;
@@ -52,8 +70,28 @@ final class RunPhase {
         tickNs += TICK_NS;
         tick();
       }
-      awaitChange(seen, tickNs);
+      awaitChange(seen, nextWakeNs(tickNs));
     }
+  }
+
+  /** The time until the parties are to stop, ns. */
+  private long leftNs() {
+    return stopAfterNs - (gate.nowNs() - gate.openedNs());
+  }
+
+  /** When this thread has something to do at the latest, of {@link System#nanoTime}. */
+  private long nextWakeNs(long tickNs) {
+    if (stopAfterNs == 0 || timeIsUp) {
+      return tickNs;
+    }
+    long stopNs = System.nanoTime() + Math.max(0, leftNs());
+    return stopNs - tickNs < 0 ? stopNs : tickNs;
+  }
+
+  private void closeGate() {
+    gate.close();
+    closedNs = gate.nowNs();
+    state = State.DRAINING;
   }
 
   /** Times in which the crowd did not run. */
@@ -83,7 +121,7 @@ final class RunPhase {
   private boolean hasEnded() {
     return progress.failure() != null
         || progress.doneCount() == parties.count()
-        || (finished && state == State.PAUSED);
+        || ((finished || timeIsUp) && state == State.PAUSED);
   }
 
   /** Obeys commands in their order; a pause must be complete before the next command. */
@@ -107,9 +145,7 @@ final class RunPhase {
     }
     finished |= command == Command.FINISH;
     if (state == State.RUNNING) {
-      gate.close();
-      closedNs = gate.nowNs();
-      state = State.DRAINING;
+      closeGate();
     } else if (!finished) {
       reportPause();
     }
@@ -134,7 +170,7 @@ final class RunPhase {
     }
     gate.stopClock(Math.max(closedNs, lastDeliveryNs()));
     state = State.PAUSED;
-    if (!finished) {
+    if (!finished && !timeIsUp) {
       reportPause();
     }
     return true;

@@ -49,10 +49,7 @@ final class Sender {
     String head = "PRIVMSG " + user.id.channel + " :";
     textAt = head.length();
     line = (head + " ".repeat(options.size()) + "\r\n").getBytes(StandardCharsets.US_ASCII);
-    schedule =
-        options.pacing() == Pacing.RATE
-            ? new Schedule(options.seed(), user.id.room, user.id.user, options.rate())
-            : null;
+    schedule = options.schedule(user.id.room, user.id.user);
   }
 
   void runsIn(Thread thread) {

@@ -13,6 +13,13 @@ import org.klatch.websocket.Subprotocol;
 final class User {
   final UserId id;
   final Options options;
+
+  /** Messages that the user sends. */
+  final int count;
+
+  /** Deliveries that it receives: the messages of the other users of its room. */
+  final long expected;
+
   final Gate gate;
   final Progress progress;
   final Account account;
@@ -45,6 +52,8 @@ final class User {
   User(
       UserId id,
       Options options,
+      int count,
+      long expected,
       Addresses addresses,
       Gate gate,
       Progress progress,
@@ -52,12 +61,14 @@ final class User {
     this.id = id;
     this.addresses = addresses;
     this.options = options;
+    this.count = count;
+    this.expected = expected;
     this.gate = gate;
     this.progress = progress;
     this.timeline = timeline;
     account = new Account(id.room, id.user, id.users);
     strangers = new Strangers(id.room);
-    Pace pace = options.pacing().paceFor(id.user, options);
+    Pace pace = options.pacing().paceFor(id.user, count, options);
     sender = new Sender(this, pace.allowed());
     Receiver receiver = new Receiver(this, sender, pace);
     receiverThread = new Thread(() -> receive(receiver), "receiver " + id.nick);
@@ -130,6 +141,9 @@ final class User {
   /** Records the join and starts the sender. */
   void joined() {
     hasJoined = true;
+    if (expected == 0) {
+      progress.done();
+    }
     if (startThread(senderThread)) {
       progress.joined();
     }

@@ -105,6 +105,34 @@ class CrowdTest {
     }
   }
 
+  /** Ends by time, and what was sent is delivered. */
+  @ParameterizedTest
+  @EnumSource(Pacing.class)
+  void aDurationEndsTheSendingAndNotTheDeliveries(Pacing pacing) throws Exception {
+    boolean hasRate = pacing == Pacing.RATE;
+    try (TestServer server = new TestServer(false)) {
+      TestOptions options = TestOptions.create(server.port(), pacing).durationS(0.3);
+      options = hasRate ? options.rate(100).poisson() : options.pauseS(0.01);
+      TestControl control = new TestControl();
+      Options built = options.build();
+      Result result = new Crowd(built, control).run();
+      assertNull(result.failure());
+      assertTrue(result.valid() && !result.finished() && result.sent() > 0);
+      assertEquals(result.sent() * 3, result.received());
+      assertTrue(result.elapsedS() > 0.2 && result.elapsedS() < 5, "" + result.elapsedS());
+      assertEquals(List.of("joined", "go", "done", "quit"), control.events);
+      if (hasRate) {
+        long due = 0;
+        for (int room = 1; room <= 2; room++) {
+          for (int user = 0; user < 4; user++) {
+            due += built.countOf(room, user);
+          }
+        }
+        assertEquals(due, result.sent());
+      }
+    }
+  }
+
   private static Result run(TestOptions testOptions) throws InterruptedException {
     Options options = testOptions.build();
     TestControl control = new TestControl();

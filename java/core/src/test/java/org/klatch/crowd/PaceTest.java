@@ -26,7 +26,7 @@ class PaceTest {
       random = new Random(seed);
       sent = new int[options.users()];
       for (int user = 0; user < options.users(); user++) {
-        paces.add(pacing.paceFor(user, options));
+        paces.add(pacing.paceFor(user, options.count(), options));
         inboxes.add(new ArrayList<>());
       }
     }
@@ -99,7 +99,7 @@ class PaceTest {
 
   @Test
   void aWindowOfOneAllowsOneRoundAhead() {
-    Pace pace = Pacing.ROUNDS.paceFor(1, options(3, 5, 1));
+    Pace pace = Pacing.ROUNDS.paceFor(1, 5, options(3, 5, 1));
     assertEquals(1, pace.allowed());
     pace.onDelivery(0);
     pace.onDelivery(0);
@@ -112,8 +112,8 @@ class PaceTest {
 
   @Test
   void floodAndRateAllowAllMessages() {
-    assertEquals(5, Pacing.FLOOD.paceFor(1, options(3, 5, 1)).allowed());
-    assertEquals(5, Pacing.RATE.paceFor(1, options(3, 5, 1)).allowed());
+    assertEquals(5, Pacing.FLOOD.paceFor(1, 5, options(3, 5, 1)).allowed());
+    assertEquals(5, Pacing.RATE.paceFor(1, 5, options(3, 5, 1)).allowed());
   }
 
   private static Options options(int users, int count, int window) {

@@ -18,7 +18,8 @@ class ScheduleTest {
               Long.parseUnsignedLong(vector.get("seed").asText()),
               vector.get("room").asInt(),
               vector.get("user").asInt(),
-              vector.get("rate").asDouble());
+              vector.get("rate").asDouble(),
+              vector.path("arrivals").asText().equals("poisson"));
       JsonNode due = vector.get("due_ns");
       for (int i = 0; i < due.size(); i++) {
         assertEquals(due.get(i).asLong(), schedule.dueNs(i), "message " + i + " of " + vector);

@@ -43,6 +43,8 @@ class SenderTest {
         new User(
             new UserId(1, 0, 2),
             options,
+            COUNT,
+            COUNT,
             new Addresses("127.0.0.1", 1),
             gate,
             new Progress(),

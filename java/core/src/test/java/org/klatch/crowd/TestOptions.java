@@ -11,6 +11,8 @@ public final class TestOptions {
   private int count = 10;
   private int window = 1;
   private double rate;
+  private boolean poisson;
+  private double durationS;
   private double pauseS;
   private double timeoutS = 30;
   private boolean yield;
@@ -54,6 +56,17 @@ public final class TestOptions {
     return this;
   }
 
+  TestOptions poisson() {
+    poisson = true;
+    return this;
+  }
+
+  TestOptions durationS(double value) {
+    durationS = value;
+    count = Options.COUNT_MAX;
+    return this;
+  }
+
   TestOptions pauseS(double value) {
     pauseS = value;
     return this;
@@ -88,11 +101,13 @@ public final class TestOptions {
         rooms,
         users,
         count,
+        (long) (durationS * 1e9),
         1,
         60,
         pacing,
         window,
         rate,
+        poisson,
         (long) (pauseS * 1e9),
         (long) (timeoutS * 1e9),
         5000,
