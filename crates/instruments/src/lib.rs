@@ -36,6 +36,7 @@ pub use instruments::{Instruments, RunningInstruments, availability, availabilit
 pub use kernel::Kernel;
 pub use lab_counts::lab_counts;
 pub use operation_counts::{COUNT_OPERATIONS, OperationCounts};
+pub use profile::{PairSampler, Places, SampledSide};
 pub use targets::Targets;
 pub use trace::{
     PerfError, PerfScript, QueueWaits, Recorder, TRACE_BYTES_MAX, ThreadSummary, TraceEvent, TraceFile,

@@ -71,6 +71,10 @@ pub(crate) struct Duet {
     workload: WorkloadArgs<OfDuet>,
     #[command(flatten)]
     schedule: DuetSchedule,
+    /// Show why they differ: CPU time per message by area, system call and routine, and what each side does per message. Takes samples of
+    /// both sides in the slices; as root
+    #[arg(long, help_heading = RESULT)]
+    explain: bool,
     /// Fail if B is shown to be slower by more than this, in throughput or in CPU time of the server per message
     #[arg(long, value_name = "PERCENT", help_heading = RESULT)]
     fail_if_slower: Option<Percent>,
@@ -194,7 +198,7 @@ impl Duet {
         let names = [self.name_a.clone(), self.name_b.clone()];
         let plan = DuetPlan { names, ..self.schedule.plan(sides, None, "duet")? };
         let asked = self.fail_if_slower.map_or(plan.asked, |limit| limit.0 / 100.0);
-        let plan = DuetPlan { asked, require: self.require.require.clone(), ..plan };
+        let plan = DuetPlan { asked, explain: self.explain, require: self.require.require.clone(), ..plan };
         let all = crate::interrupt::interruptible_processes()?;
         let outcome = match duet(plan, &all, show_progress(self.json, self.schedule.time())) {
             Err(_) if all.interrupted() => {
@@ -227,6 +231,9 @@ impl Duet {
             print_line(serde_json::to_string(&outcome.duet)?);
         } else {
             print_text(klatch_report::duet(&outcome.duet));
+            if let Some(why) = klatch_report::why(&outcome.duet) {
+                print_text(format_args!("\n{why}"));
+            }
             let saved = save_duet_report(&outcome.folder, &outcome.duet)?;
             next::print_ending(Ending {
                 answer: saved.answer,

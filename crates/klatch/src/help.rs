@@ -118,7 +118,19 @@ mod tests {
             ),
             (
                 "Measurement",
-                &["seed", "instrument", "warmups", "warmup", "trials", "starts", "out", "json", "web"],
+                &[
+                    "seed",
+                    "instrument",
+                    "warmups",
+                    "warmup",
+                    "trials",
+                    "starts",
+                    "require",
+                    "junit",
+                    "out",
+                    "json",
+                    "web",
+                ],
             ),
             ("Machine", &["scheduler", "sysctl", "allow-sysctl"]),
             (

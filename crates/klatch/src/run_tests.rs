@@ -11,11 +11,11 @@ use super::*;
 use crate::command_line;
 
 /// Options that do not affect what is measured, and `--starts`, as a study repeats itself.
-const NOT_MEASURED: [&str; 4] = ["json", "out", "starts", "web"];
+const NOT_MEASURED: [&str; 5] = ["json", "junit", "out", "starts", "web"];
 
 /// Cases of options with values that are not the defaults, after `klatch run`. `JAVA` is a program that reports Java 17, and `DIR` a
 /// folder with a catalog.
-const CASES: [&str; 32] = [
+const CASES: [&str; 33] = [
     "",
     "--platform native-uring",
     "--platform native-threads --volanomark",
@@ -37,6 +37,7 @@ const CASES: [&str; 32] = [
     "--warmups 2",
     "--warmup 1500ms",
     "--trials 5",
+    "--require 'p99 <= 5ms' --require 'errors == 0'",
     "--scheduler o1:yield=2,warm_us=0",
     "--scheduler fifo",
     "--sysctl vm.nr_hugepages=64 --allow-sysctl",

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, Judgement, RatioEstimate, Workload};
+use crate::{Build, Explanation, Judgement, RatioEstimate, Workload};
 
 /// The schema name that every duet carries in [`Duet::schema`].
 pub const DUET_SCHEMA_NAME: &str = "klatch-duet/1";
@@ -35,6 +35,10 @@ pub struct Duet {
     pub starts: Vec<DuetStart>,
     /// The metrics, compared over all complete starts.
     pub metrics: Vec<DuetMetric>,
+    /// Why the sides differ; `null` if that was not asked for, could not be observed, or has fewer than three starts.
+    pub explanation: Option<Explanation>,
+    /// Why there is no explanation although one was asked for; `null` if nothing failed.
+    pub unexplained: Option<String>,
     /// The requirements, judged by these metrics; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]

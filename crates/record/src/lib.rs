@@ -10,6 +10,7 @@ mod duet;
 mod endpoint;
 mod environment;
 mod error_chain;
+mod explanation;
 mod floor;
 mod joining;
 pub mod lab;
@@ -65,6 +66,7 @@ pub use duet::{
 pub use endpoint::{Authorities, Endpoint, Subprotocol, WebSocket};
 pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
+pub use explanation::{ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation};
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorLoad, FloorResult, FloorRow, LoopbackCost};
 pub use joining::Joining;
 pub use latency::{Latency, LatencyError};

@@ -16,8 +16,19 @@
 
     const description = (node) => {
       const share = (node.value / root.value) * 100;
-      return `${node.data.name}: ${node.value.toLocaleString("en")} samples, ${share.toFixed(1)} % of all`;
+      const more = node.data.difference;
+      const difference = more === undefined ? "" : `, ${more < 0 ? "−" : "+"}${Math.abs(more).toLocaleString("en")} ${data.unit}`;
+      return `${node.data.name}: ${node.value.toLocaleString("en")} ${data.unit}${difference}, ${share.toFixed(1)} % of all`;
     };
+    const largest = d3.max(nodes, (node) => Math.abs(node.data.difference ?? 0));
+
+    // Of two sides: the more they differ, the stronger the colour.
+    function fill(frame) {
+      if (frame.difference === undefined) return frame.name.endsWith("_[k]") ? "var(--flame-kernel)" : "var(--flame-user)";
+      const strength = Math.round(Math.sqrt(Math.abs(frame.difference) / Math.max(1, largest)) * 100);
+      const side = frame.difference < 0 ? "var(--flame-less)" : "var(--flame-more)";
+      return `color-mix(in srgb, ${side} ${strength}%, var(--flame-same))`;
+    }
 
     function element(name, attributes) {
       const made = document.createElementNS(NAMESPACE, name);
@@ -35,9 +46,8 @@
         const right = Math.min(width, (node.x1 - zoomed.x0) * scale);
         if (right - left < 0.7) continue;
         const top = node.depth * ROW;
-        const kernel = node.data.name.endsWith("_[k]");
         const rect = element("rect", { x: left, y: top, width: right - left, height: ROW - 1,
-          fill: kernel ? "var(--flame-kernel)" : "var(--flame-user)" });
+          fill: fill(node.data) });
         if (node === focus && node !== root) rect.setAttribute("class", "here");
         const title = element("title", {});
         title.textContent = description(node);

@@ -30,6 +30,7 @@ mod table;
 mod usage_table;
 pub mod viewer;
 mod watch;
+mod why;
 mod workload_text;
 mod write;
 
@@ -51,7 +52,7 @@ pub use model::report_schema;
 pub use model::{
     Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Judged,
     Mark, Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section,
-    Standing, Verdict, WarningRow,
+    SectionTable, Standing, Verdict, WarningRow,
 };
 pub use number::{about, duration};
 pub use progress::{Progress, above_progress, end_progress};
@@ -63,4 +64,5 @@ pub use study::study;
 pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
 pub use table::{Column, TextTable, at_width, can_move_cursor, fitted, width};
 pub use watch::{LiveState, Talk, TalkRooms, watch_page};
+pub use why::why;
 pub use write::{HtmlError, csv, html, json, markdown};

@@ -22,6 +22,11 @@ pub(crate) fn t_two_sided(confidence: f64, degrees: f64) -> Result<f64, StatsErr
     Ok(t_quantile(0.5 + confidence / 2.0, degrees))
 }
 
+/// The probability that Student's t is as far from 0 as `t` or farther, on either side; `degrees` of freedom are above 0.
+pub(crate) fn t_probability(t: f64, degrees: f64) -> f64 {
+    2.0 * StudentsT::new(0.0, 1.0, degrees).expect("degrees of freedom are above 0").cdf(-t.abs())
+}
+
 /// The probability that a standard normal variable is below `z`.
 pub(crate) fn normal_cdf(z: f64) -> f64 {
     Normal::standard().cdf(z)

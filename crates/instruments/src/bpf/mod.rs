@@ -18,7 +18,7 @@ use libbpf_rs::{
 
 pub(crate) use histogram::Histogram;
 pub(crate) use mapped_table::MappedTable;
-pub(crate) use sys::SampleTrigger;
+pub(crate) use sys::{SampleTrigger, enable_stats};
 pub(crate) use windows::{Coverage, Windows};
 
 use crate::error::InstrumentError;

@@ -11,7 +11,7 @@ use libbpf_sys::{
 };
 
 /// Makes the kernel measure the run time of BPF programs until the returned descriptor is closed. `None` if it refuses.
-pub(super) fn enable_stats() -> Option<OwnedFd> {
+pub(crate) fn enable_stats() -> Option<OwnedFd> {
     // SAFETY: the call takes only a number. It returns a new descriptor or an error.
     unsafe { owned(bpf_enable_stats(BPF_STATS_RUN_TIME)) }.ok()
 }

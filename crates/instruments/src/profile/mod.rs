@@ -1,11 +1,16 @@
 //! Profiles of CPU time, instructions and cache misses: samples of the kernel and the user stack, or exact counts in the lab.
 
 mod counted;
+mod pair;
+mod places_of;
 mod profile_of;
 mod sampled;
 mod shares;
 mod stacks;
 mod user_routine;
+
+pub use pair::{PairSampler, SampledSide};
+pub use places_of::Places;
 
 use klatch_record::observed::Profile;
 use klatch_record::{InstrumentName, ObservationData, Support};

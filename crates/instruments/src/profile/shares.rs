@@ -19,6 +19,16 @@ pub(super) struct KernelRoutine {
     pub(super) is_futex: bool,
 }
 
+/// What the kernel does, as the places of [`ACTIVITIES`].
+#[derive(Clone, Copy)]
+pub(super) enum Activity {
+    Scheduler,
+    WakeUp,
+    Network,
+    Lock,
+    Copy,
+}
+
 /// What tells by its name whether a routine belongs to an activity, in the order of [`StackCounts::activities`].
 const ACTIVITIES: [fn(&str) -> bool; 5] = [is_scheduler, is_wake_up, is_network, is_lock, is_copy];
 
@@ -26,6 +36,11 @@ impl KernelRoutine {
     pub(super) fn new(name: &str) -> KernelRoutine {
         let bits = ACTIVITIES.iter().enumerate().map(|(bit, is)| u8::from(is(name)) << bit);
         KernelRoutine { name: name.into(), activities: bits.sum(), is_futex: name == "do_futex" }
+    }
+
+    /// Whether it belongs to an activity.
+    pub(super) fn is(&self, activity: Activity) -> bool {
+        self.activities >> activity as u8 & 1 == 1
     }
 }
 

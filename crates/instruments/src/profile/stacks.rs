@@ -101,25 +101,8 @@ impl FoldedFile {
     }
 
     pub(super) fn add(&mut self, sample: &StackSample) -> std::io::Result<()> {
-        let file = &mut self.file;
-        let side = match sample.side {
-            Some(Side::Server) => "server",
-            Some(Side::Crowd) => "crowd",
-            None => "others",
-        };
         let process = self.names.entry(sample.tgid).or_insert_with(|| process_name(sample.tgid));
-        write!(file, "{side};{process}")?;
-        match &sample.user {
-            Some(user) => user.iter().rev().try_for_each(|routine| write!(file, ";{}", routine.name))?,
-            None => write!(file, ";[stack_lost]")?,
-        }
-        match &sample.kernel {
-            Some(kernel) => {
-                kernel.iter().rev().try_for_each(|routine| write!(file, ";{}_[k]", routine.name))?
-            }
-            None => write!(file, ";[stack_lost]_[k]")?,
-        }
-        writeln!(file, " {}", sample.count)
+        writeln!(self.file, "{} {}", folded(sample, process), sample.count)
     }
 
     pub(super) fn finish(mut self) -> std::io::Result<()> {
@@ -127,7 +110,28 @@ impl FoldedFile {
     }
 }
 
-fn process_name(tgid: u32) -> String {
+/// The stack of a sample as in such a file, without its count.
+pub(super) fn folded(sample: &StackSample, process: &str) -> String {
+    let side = match sample.side {
+        Some(Side::Server) => "server",
+        Some(Side::Crowd) => "crowd",
+        None => "others",
+    };
+    let mut line = format!("{side};{process}");
+    let mut add = |name: &str, end: &str| line.extend([";", name, end]);
+    match &sample.user {
+        Some(user) => user.iter().rev().for_each(|routine| add(&routine.name, "")),
+        None => add("[stack_lost]", ""),
+    }
+    match &sample.kernel {
+        Some(kernel) => kernel.iter().rev().for_each(|routine| add(&routine.name, "_[k]")),
+        None => add("[stack_lost]", "_[k]"),
+    }
+    line
+}
+
+/// The name of a process in folded stacks.
+pub(super) fn process_name(tgid: u32) -> String {
     let name = std::fs::read_to_string(format!("/proc/{tgid}/comm")).unwrap_or_default();
     match name.is_empty() {
         true => format!("process {tgid}"),

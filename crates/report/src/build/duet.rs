@@ -32,7 +32,8 @@ const DRAWN: [&str; 2] = [SERVER_CPU, MESSAGES_PER_S];
 /// The report of a duet that was read from `path`.
 pub fn duet_report(path: &Path, duet: &Duet) -> Report {
     let drawn = drawn(duet);
-    let sections = drawn.map(|metric| section(duet, metric)).into_iter().collect();
+    let pairs = drawn.map(|metric| section(duet, metric));
+    let sections = super::why::section(path, duet).into_iter().chain(pairs).collect();
     let side = |name: &str| fixed(path).join(name).display().to_string();
     Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
@@ -214,6 +215,7 @@ fn section(duet: &Duet, metric: &Metric) -> Section {
         title: format!("{}: {}", axis_label(duet), noun(metric.name, sides(duet).unit)),
         lead: None,
         charts: charts.into_iter().filter(|chart| !chart.points.is_empty()).collect(),
+        tables: Vec::new(),
         flames: Vec::new(),
     }
 }

@@ -162,6 +162,7 @@ fn section(load: FloorLoad, sessions: &[FloorResult]) -> Option<Section> {
             three_digits(crowd_us)
         )),
         charts,
+        tables: Vec::new(),
         flames: Vec::new(),
     })
 }

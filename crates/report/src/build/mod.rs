@@ -21,6 +21,7 @@ mod stalls;
 mod subject;
 mod trials;
 mod verdict;
+mod why;
 
 use std::path::PathBuf;
 
@@ -109,7 +110,7 @@ fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
     let mut add = |id: &str, title: &str, lead: Option<&str>, charts: Vec<Chart>, flames: Vec<Flame>| {
         if !charts.is_empty() || !flames.is_empty() {
             let (id, title, lead) = (id.to_owned(), title.to_owned(), lead.map(str::to_owned));
-            sections.push(Section { id, title, lead, charts, flames });
+            sections.push(Section { id, title, lead, tables: Vec::new(), charts, flames });
         }
     };
     let scale = scaling::charts(subject);

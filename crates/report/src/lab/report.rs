@@ -82,7 +82,14 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
 }
 
 fn section(id: &str, title: &str, charts: Vec<Chart>) -> Section {
-    Section { id: id.to_owned(), title: title.to_owned(), lead: None, charts, flames: Vec::new() }
+    Section {
+        id: id.to_owned(),
+        title: title.to_owned(),
+        lead: None,
+        tables: Vec::new(),
+        charts,
+        flames: Vec::new(),
+    }
 }
 
 /// What operations cost if they were counted under several kernels; the slopes if the study fits a line; else the lowest and highest value of its first column.

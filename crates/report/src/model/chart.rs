@@ -125,6 +125,8 @@ pub struct Flame {
     pub title: String,
     /// Source and number of the samples.
     pub caption: String,
+    /// What the widths are: `samples`, or `ns` per message of two sides.
+    pub unit: String,
     /// All samples; its children are the outermost routines.
     pub root: Frame,
     /// Routines by samples, largest own count first.
@@ -137,8 +139,11 @@ pub struct Flame {
 pub struct Frame {
     /// Name of the routine; kernel routines end in `_[k]`.
     pub name: String,
-    /// Samples in the routine and its callees.
+    /// Samples in the routine and its callees; of two sides, their mean.
     pub samples: u64,
+    /// B less A; only where two sides are compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difference: Option<i64>,
     /// Callees, most samples first; those too small to be visible are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]

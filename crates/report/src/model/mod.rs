@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use chart::{Axis, Chart, ChartKind, Flame, Frame, Mark, Place, Point, Scale};
 pub use parts::{
     CellRow, Command, Fact, Footnote, Frequency, InstrumentRow, Judged, Number, RatioRow, RatioTable, RunRow,
-    Standing, Verdict, WarningRow,
+    SectionTable, Standing, Verdict, WarningRow,
 };
 
 /// The schema name that every report carries in [`Report::schema`].
@@ -75,6 +75,8 @@ pub struct Section {
     pub title: String,
     /// An introduction above the charts.
     pub lead: Option<String>,
+    /// Tables, above the charts.
+    pub tables: Vec<SectionTable>,
     /// The charts in reading order.
     pub charts: Vec<Chart>,
     /// The flame graphs, below the charts.

@@ -80,6 +80,18 @@ pub struct CellRow {
     pub footnotes: Vec<u32>,
 }
 
+/// A table of a section: a column of names, then columns of numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SectionTable {
+    /// The heading above the table.
+    pub title: String,
+    /// Titles of the columns.
+    pub head: Vec<String>,
+    /// The rows, with a text for each column.
+    pub rows: Vec<Vec<String>>,
+}
+
 /// The ratios of one side to the other in one cell that both have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -3,7 +3,7 @@
 use klatch_record::{Estimate, LATENCY_P99, printable};
 
 use super::show::{has, has_classes, metric, score_metrics, score_unit};
-use crate::model::{CellRow, Chart, ChartKind, Place, Report};
+use crate::model::{CellRow, Chart, ChartKind, Place, Report, SectionTable};
 use crate::number::three_digits;
 
 /// Largest number of cells in the table; the other formats have all.
@@ -70,6 +70,18 @@ pub fn markdown(report: &Report) -> String {
     printable(&text).into_owned()
 }
 
+/// A table of a section.
+fn table_of(table: &SectionTable, line: &mut impl FnMut(String)) {
+    let cells = |row: &[String]| {
+        let cells: Vec<_> = row.iter().map(|cell| plain(cell)).collect();
+        format!("| {} |", cells.join(" | "))
+    };
+    line(format!("\n{}:\n", plain(&table.title)));
+    line(cells(&table.head));
+    line(format!("|---|{}", "---:|".repeat(table.head.len().saturating_sub(1))));
+    table.rows.iter().take(LINES_MAX).for_each(|row| line(cells(row)));
+}
+
 /// Longest list of a chart; the other formats have all.
 const LINES_MAX: usize = 12;
 
@@ -78,6 +90,7 @@ fn why(report: &Report, line: &mut impl FnMut(String)) {
     for section in report.sections.iter().filter(|section| section.id.starts_with("why")) {
         line(format!("\n## {}\n", plain(&section.title)));
         section.lead.iter().for_each(|lead| line(format!("{}\n", plain(lead))));
+        section.tables.iter().for_each(|table| table_of(table, line));
         // Distributions and courses over time are too long.
         let listed = |chart: &&Chart| {
             matches!(chart.kind, ChartKind::Bars | ChartKind::Stacked)

@@ -5,3 +5,4 @@ mod golden;
 mod support;
 mod terminal;
 mod viewer;
+mod why;

@@ -315,6 +315,8 @@ pub(crate) fn duet(names: [&str; 2], low: f64, high: f64) -> Duet {
             metric("server_cpu_us_per_message", (low, high)),
             metric("latency_p99_us", (2.4, 2.6)),
         ],
+        explanation: None,
+        unexplained: None,
         requirements: vec![Judgement {
             requirement: "B/A server_cpu_us <= 1.02".into(),
             status: JudgementStatus::Met,

@@ -6,8 +6,10 @@
 
 mod error;
 mod estimate;
+mod explain;
 mod forecast;
 mod instruments;
+mod observe;
 mod pair;
 mod placement;
 mod plan;

@@ -29,6 +29,8 @@ pub struct DuetPlan {
     pub asked: f64,
     /// Run both sides at the same time, each on half of the CPUs.
     pub together: bool,
+    /// Observe where the CPU time of both sides goes, and what they do.
+    pub explain: bool,
     /// Probability that an interval contains the true ratio.
     pub confidence: f64,
     /// Requirements by which the result is judged.
@@ -64,6 +66,7 @@ impl DuetPlan {
             within: None,
             asked: ASKED,
             together: false,
+            explain: false,
             confidence,
             require: Vec::new(),
             folder_name: "duet".to_owned(),

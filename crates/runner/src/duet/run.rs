@@ -12,6 +12,7 @@ use klatch_stats::{Sequential, StatsError, StopDecision};
 
 use crate::duet::error::DuetError;
 use crate::duet::estimate;
+use crate::duet::explain::explanation;
 use crate::duet::forecast::{Forecast, forecast, hopeless};
 use crate::duet::instruments::InstrumentStarts;
 use crate::duet::plan::DuetPlan;
@@ -107,6 +108,16 @@ fn make_starts(
         let names = [duet.a.name.as_str(), duet.b.name.as_str()];
         duet.requirements = plan.require.iter().map(|one| one.judge_duet(&duet.metrics, names)).collect();
         duet.end = end;
+        if let Some(observer) = starts.observer() {
+            duet.explanation = explanation(&observer.seen, plan.confidence)?;
+            let few = || {
+                duet.explanation
+                    .is_none()
+                    .then(|| format!("it needs at least {} starts", estimate::STARTS_MIN))
+            };
+            duet.unexplained = observer.failure.clone().or_else(few);
+            observer.save_stacks(folder)?;
+        }
         let outlook = Outlook { plan, rule: rule.as_ref(), pace: &pace, began };
         if let Some(needed_s) = outlook.hopeless(&duet)? {
             duet.end = DuetEnd::Hopeless { needed_s };
@@ -195,6 +206,8 @@ fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {
         starts: Vec::new(),
         metrics: Vec::new(),
         requirements: Vec::new(),
+        explanation: None,
+        unexplained: None,
         end: DuetEnd::Complete,
     }
 }

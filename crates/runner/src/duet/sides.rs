@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use klatch_host::machine::cpu_time_ns;
 use klatch_instruments::Targets;
-use klatch_record::{Latency, PausedCounts, Slice};
+use klatch_record::{Latency, PausedCounts, Slice, SlicePair};
 
+use crate::duet::observe::{Observer, Observing};
 use crate::duet::placement::{Confined, Placement};
 use crate::{RunError, SteeredRun};
 
@@ -16,6 +17,9 @@ pub(crate) trait Sides {
 
     /// Pauses the side and measures its slice; `None` if its crowd has ended by itself.
     fn end_slice(&mut self, side: usize) -> Result<Option<Slice>, RunError>;
+
+    /// Called once, after the warm-up and before the first pair that counts.
+    fn warmed_up(&mut self) {}
 
     /// CPU time so far of the servers and crowds that a side does not share with the other, ns.
     fn cpu_ns(&self, side: usize) -> u64;
@@ -89,6 +93,11 @@ impl<'a> Measured<'a> {
         Ok(Some(slice))
     }
 
+    /// Messages sent and deliveries received since the gate opened.
+    pub(crate) fn messages(&self) -> u64 {
+        self.counts.sent + self.counts.received
+    }
+
     /// CPU time of servers and crowds so far, ns.
     pub(crate) fn cpu_ns(&self) -> u64 {
         self.clocks().into_iter().flatten().sum()
@@ -122,23 +131,45 @@ impl<'a> Measured<'a> {
 }
 
 /// Two servers, each with its own crowd.
-pub(crate) struct Servers<'a>(pub(crate) [Measured<'a>; 2]);
+pub(crate) struct Servers<'a, 'o> {
+    pub(crate) sides: [Measured<'a>; 2],
+    /// Who observes them, if somebody does.
+    pub(crate) observer: Option<&'o mut Observer>,
+    pub(crate) observing: Option<Observing>,
+}
 
-impl Sides for Servers<'_> {
+impl Sides for Servers<'_, '_> {
     fn begin_slice(&mut self, side: usize, placement: Option<Placement>) -> Result<(), RunError> {
-        self.0[side].begin_slice(placement);
+        self.sides[side].begin_slice(placement);
         Ok(())
     }
 
     fn end_slice(&mut self, side: usize) -> Result<Option<Slice>, RunError> {
-        self.0[side].end_slice()
+        self.sides[side].end_slice()
+    }
+
+    fn warmed_up(&mut self) {
+        self.observing = self.observer.as_mut().and_then(|observer| observer.begin(&self.sides));
     }
 
     fn cpu_ns(&self, side: usize) -> u64 {
-        self.0[side].cpu_ns()
+        self.sides[side].cpu_ns()
     }
 
     fn all_cpu_ns(&self) -> u64 {
-        self.0.iter().map(Measured::cpu_ns).sum()
+        self.sides.iter().map(Measured::cpu_ns).sum()
+    }
+}
+
+impl Servers<'_, '_> {
+    /// Ends the observation of a start, if there is one, after the last of these pairs.
+    ///
+    /// # Errors
+    /// The user interrupted Klatch, or a crowd hangs.
+    pub(crate) fn observed(&mut self, pairs: &[SlicePair]) -> Result<(), RunError> {
+        let Some((observer, observing)) = self.observer.take().zip(self.observing.take()) else {
+            return Ok(());
+        };
+        observer.end(observing, &mut self.sides, pairs)
     }
 }

@@ -9,6 +9,7 @@ use klatch_platforms::Processes;
 use klatch_record::{DuetStart, Record, Role, Status, create_folder, save};
 
 use crate::duet::error::DuetError;
+use crate::duet::observe::Observer;
 use crate::duet::plan::DuetPlan;
 use crate::duet::progress::DuetProgress;
 use crate::duet::sides::{Measured, Servers, Sides};
@@ -30,6 +31,11 @@ pub(crate) trait Starts {
         time: &StartTime,
         on_progress: &mut dyn FnMut(DuetProgress),
     ) -> Result<StartOutcome, DuetError>;
+
+    /// What was observed of the starts so far, if that was asked for.
+    fn observer(&self) -> Option<&Observer> {
+        None
+    }
 }
 
 /// The time of one start.
@@ -64,6 +70,7 @@ pub(crate) struct ServerStarts<'a> {
     rng: Rng,
     cpus: u32,
     sides: [klatch_record::DuetSide; 2],
+    observer: Option<Observer>,
 }
 
 impl<'a> ServerStarts<'a> {
@@ -80,7 +87,8 @@ impl<'a> ServerStarts<'a> {
         let sides = plan.describe(&names)?;
         let cpus = klatch_host::machine::allowed_cpus();
         let rng = Rng::with_seed(plan.sides[0].seed);
-        Ok(ServerStarts { plan, processes, folders, rng, cpus, sides })
+        let observer = plan.explain.then(|| Observer::new(plan.sides[0].out.clone()));
+        Ok(ServerStarts { plan, processes, folders, rng, cpus, sides, observer })
     }
 
     /// Ends both runs and saves their records.
@@ -88,14 +96,18 @@ impl<'a> ServerStarts<'a> {
         &self,
         number: u32,
         sessions: &mut [Session<'_>; 2],
-        servers: Servers<'_>,
+        servers: [Measured<'_>; 2],
     ) -> Result<Vec<Record>, DuetError> {
-        let both = sessions.iter_mut().zip(servers.0).zip((self.folders)(number));
+        let both = sessions.iter_mut().zip(servers).zip((self.folders)(number));
         both.map(|((session, measured), folder)| end_run(session, measured.run, number, &folder)).collect()
     }
 }
 
 impl Starts for ServerStarts<'_> {
+    fn observer(&self) -> Option<&Observer> {
+        self.observer.as_ref()
+    }
+
     fn sides(&self) -> [klatch_record::DuetSide; 2] {
         self.sides.clone()
     }
@@ -111,13 +123,18 @@ impl Starts for ServerStarts<'_> {
         let mut sessions = [open_session(a, self.processes)?, open_session(b, self.processes)?];
         let (a, a_ended) = Measured::paused(sessions[0].begin()?)?;
         let (b, b_ended) = Measured::paused(sessions[1].begin()?)?;
-        let mut servers = Servers([a, b]);
+        let observer = self.observer.as_mut();
+        let mut servers = Servers { sides: [a, b], observer, observing: None };
         let ended = [a_ended, b_ended].iter().position(|ended| *ended);
         let start = measure(self.plan, number, &mut servers, ended, time, &mut self.rng, on_progress)?;
         if start.interrupted {
             return Ok(StartOutcome::Interrupted(start.start));
         }
-        let records = self.end(number, &mut sessions, servers)?;
+        if start.ended.is_none() {
+            servers.observed(&start.start.pairs)?;
+        }
+        let both = servers.sides;
+        let records = self.end(number, &mut sessions, both)?;
         Ok(start.outcome(&records))
     }
 }
@@ -181,6 +198,9 @@ pub(crate) fn measure(
         slicing.pair(sides, rng, &mut pairs)?;
     }
     (pairs.pairs, pairs.disturbed) = (Vec::new(), 0);
+    if pairs.ended.is_none() {
+        sides.warmed_up();
+    }
     let (machine, used_ns) = (MachineTime::read(), sides.all_cpu_ns());
     let mut interrupted = false;
     while pairs.ended.is_none() && !interrupted && (pairs.made() == 0 || Instant::now() < time.until) {

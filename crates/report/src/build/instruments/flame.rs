@@ -39,6 +39,7 @@ fn graphs_of(subject: &Subject, kind: &Kind) -> Vec<Flame> {
                 crate::summary::role_and_number(run.record.role, run.record.number),
                 label
             ),
+            unit: "samples".to_owned(),
             root,
             routines,
         })
@@ -66,49 +67,77 @@ fn stacks<'a>(subject: &'a Subject, cell: usize, kind: &Kind) -> Option<(&'a Run
 
 /// Parses lines `outermost;…;innermost count` into a tree and a table of routines.
 fn folded(text: &str) -> (Frame, Vec<Frequency>) {
+    flame_of([lines(text).map(|(stack, count)| (stack, count as f64)).collect(), Vec::new()], false)
+}
+
+/// The stacks of a file, and how often each was sampled.
+pub(crate) fn lines(text: &str) -> impl Iterator<Item = (&str, u64)> {
+    text.lines().filter_map(|line| {
+        let (stack, count) = line.rsplit_once(' ')?;
+        Some((stack, count.parse().ok()?))
+    })
+}
+
+/// The tree and the table of routines of stacks with their weights: of one side, or of two that are compared.
+pub(crate) fn flame_of(sides: [Vec<(&str, f64)>; 2], are_compared: bool) -> (Frame, Vec<Frequency>) {
     let mut root = Tree::default();
-    let mut routines: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for line in text.lines() {
-        let Some((stack, count)) = line.rsplit_once(' ') else { continue };
-        let Ok(count) = count.parse::<u64>() else { continue };
-        let names: Vec<&str> = stack.split(';').take(DEPTH_MAX).collect();
-        root.add(&names, count);
-        for name in names.iter().collect::<BTreeSet<_>>() {
-            routines.entry(name).or_default().1 += count;
-        }
-        if let Some(last) = names.last() {
-            routines.entry(last).or_default().0 += count;
+    let mut routines: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    let weight_of = if are_compared { 0.5 } else { 1.0 };
+    for (side, stacks) in sides.into_iter().enumerate() {
+        for (stack, weight) in stacks {
+            let names: Vec<&str> = stack.split(';').take(DEPTH_MAX).collect();
+            root.add(&names, side, weight);
+            for name in names.iter().collect::<BTreeSet<_>>() {
+                routines.entry(name).or_default().1 += weight * weight_of;
+            }
+            if let Some(last) = names.last() {
+                routines.entry(last).or_default().0 += weight * weight_of;
+            }
         }
     }
     let mut routines: Vec<Frequency> = routines
         .into_iter()
-        .map(|(name, (own, inclusive))| Frequency { name: name.to_owned(), own, inclusive })
+        .map(|(name, (own, inclusive))| Frequency {
+            name: name.to_owned(),
+            own: own.round() as u64,
+            inclusive: inclusive.round() as u64,
+        })
         .collect();
     routines.sort_by_key(|one| std::cmp::Reverse((one.own, one.inclusive)));
     routines.truncate(ROUTINES);
-    let least = ((root.samples as f64 * PART_MIN).ceil() as u64).max(1);
-    (root.frame("all", least), routines)
+    let least = (root.size(are_compared) * PART_MIN).ceil().max(1.0);
+    (root.frame("all", least, are_compared), routines)
 }
 
 #[derive(Default)]
 struct Tree<'a> {
-    samples: u64,
+    sides: [f64; 2],
     calls: BTreeMap<&'a str, Tree<'a>>,
 }
 
 impl<'a> Tree<'a> {
-    fn add(&mut self, names: &[&'a str], count: u64) {
-        self.samples += count;
+    fn add(&mut self, names: &[&'a str], side: usize, weight: f64) {
+        self.sides[side] += weight;
         if let [first, rest @ ..] = names {
-            self.calls.entry(first).or_default().add(rest, count);
+            self.calls.entry(first).or_default().add(rest, side, weight);
         }
     }
 
-    fn frame(&self, name: &str, least: u64) -> Frame {
-        let seen = self.calls.iter().filter(|(_, tree)| tree.samples >= least);
-        let mut calls: Vec<Frame> = seen.map(|(name, tree)| tree.frame(name, least)).collect();
+    /// The weight of one side, or the mean of two.
+    fn size(&self, are_compared: bool) -> f64 {
+        self.sides.iter().sum::<f64>() / if are_compared { 2.0 } else { 1.0 }
+    }
+
+    fn frame(&self, name: &str, least: f64, are_compared: bool) -> Frame {
+        let seen = self.calls.iter().filter(|(_, tree)| tree.size(are_compared) >= least);
+        let mut calls: Vec<Frame> = seen.map(|(name, tree)| tree.frame(name, least, are_compared)).collect();
         calls.sort_by_key(|frame| std::cmp::Reverse(frame.samples));
-        Frame { name: name.to_owned(), samples: self.samples, calls }
+        Frame {
+            name: name.to_owned(),
+            samples: self.size(are_compared).round() as u64,
+            difference: are_compared.then(|| (self.sides[1] - self.sides[0]).round() as i64),
+            calls,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod by_cell;
 mod decision;
-mod flame;
+pub(super) mod flame;
 mod jfr;
 mod jvm;
 mod locks;
@@ -33,7 +33,14 @@ pub(super) fn sections(subject: &Subject) -> Vec<Section> {
     let mut sections = Vec::new();
     let mut add = |id: &str, title: String, charts: Vec<Chart>, flames: Vec<Flame>| {
         if !charts.is_empty() || !flames.is_empty() {
-            sections.push(Section { id: id.to_owned(), title, lead: lead.take(), charts, flames });
+            sections.push(Section {
+                id: id.to_owned(),
+                title,
+                lead: lead.take(),
+                tables: Vec::new(),
+                charts,
+                flames,
+            });
         }
     };
     for (id, side) in [("why", Side::Server), ("why-crowd", Side::Crowd)] {

@@ -1,0 +1,220 @@
+//! Why one side of a duet needs more CPU time, in sentences and tables.
+
+use std::fmt::Write;
+
+use klatch_record::{Duet, ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation};
+
+use crate::difference::{Sides, distinct, percent};
+use crate::duet::sides;
+use crate::model::SectionTable;
+use crate::number::three_digits;
+use crate::table::{Column, TextTable};
+
+/// Rows of a list in the terminal.
+const ROWS: usize = 8;
+/// The area and call of what a program does in no system call.
+const PROGRAM: &str = "program";
+/// What has no row of its own.
+const OTHERS: &str = "all others";
+
+/// Why the sides of a duet differ, as text: at most three sentences and tables of what differs. `None` if that was not asked for.
+pub fn why(duet: &Duet) -> Option<String> {
+    if let Some(reason) = &duet.unexplained {
+        return Some(format!("no explanation: {reason}\n"));
+    }
+    let explanation = duet.explanation.as_ref()?;
+    let mut text = sentences(duet, explanation).join("\n") + "\n";
+    for SectionTable { title, mut head, rows } in tables(duet, explanation, ROWS, true) {
+        head[0] = title;
+        let columns = head.into_iter().enumerate().map(|(at, title)| match at {
+            0 => Column::name(title),
+            // Of a narrow terminal the values of both sides give way to their difference.
+            1 | 2 => Column::number(title).less(1),
+            _ => Column::number(title),
+        });
+        let mut table = TextTable::new(columns);
+        rows.into_iter().for_each(|row| table.row(row));
+        let _ = writeln!(text, "\n{table}");
+    }
+    let _ = writeln!(text, "\n{}", method(explanation));
+    Some(text)
+}
+
+/// The tables of an explanation with at most this many rows: those that are shown to differ, or all.
+pub(crate) fn tables(
+    duet: &Duet,
+    explanation: &Explanation,
+    rows_max: usize,
+    only_shown: bool,
+) -> Vec<SectionTable> {
+    let unit = sides(duet).unit;
+    let [a, b] = distinct([&duet.a.name, &duet.b.name]);
+    let mut tables = Vec::new();
+    for (who, time) in processes(explanation) {
+        let lists = [("area", &time.areas), ("system call", &time.calls), ("routine", &time.routines)];
+        for (by, rows) in lists {
+            let listed = rows.iter().filter(|row| row.is_shown || !only_shown).take(rows_max);
+            let mut head =
+                vec![by.to_owned(), a.clone(), b.clone(), "difference".to_owned(), "interval".to_owned()];
+            head.extend((!only_shown).then(|| "shown".to_owned()));
+            tables.push(SectionTable {
+                title: format!("{who} by {by}, µs per {unit}"),
+                head,
+                rows: listed.map(|row| time_row(row, only_shown)).collect(),
+            });
+        }
+    }
+    let counts = explanation.counts.iter().filter(|count| count.is_shown || !only_shown);
+    let mut head = vec![String::new(), a, b, "ratio".to_owned(), "interval".to_owned()];
+    head.extend((!only_shown).then(|| "shown".to_owned()));
+    tables.push(SectionTable {
+        title: format!("counts per {unit}"),
+        head,
+        rows: counts.map(|count| count_row(count, only_shown)).collect(),
+    });
+    tables.retain(|table| !table.rows.is_empty());
+    tables
+}
+
+fn time_row(row: &ExplainedRow, only_shown: bool) -> Vec<String> {
+    let mut cells = vec![
+        row.name.clone(),
+        three_digits(row.a_us),
+        three_digits(row.b_us),
+        signed(row.difference_us),
+        format!("{} to {}", signed(row.low_us), signed(row.high_us)),
+    ];
+    cells.extend((!only_shown).then(|| is_shown(row.is_shown)));
+    cells
+}
+
+fn count_row(count: &ExplainedCount, only_shown: bool) -> Vec<String> {
+    let by = match count.by {
+        ExplainedProcess::Server => "server: ",
+        ExplainedProcess::Crowd => "crowd: ",
+        ExplainedProcess::Both => "",
+    };
+    let ratio = count.ratio.map(|ratio| [ratio.estimate, ratio.low, ratio.high].map(three_digits));
+    let [ratio, interval] = match ratio {
+        Some([estimate, low, high]) => [estimate, format!("{low} to {high}")],
+        None => ["–".to_owned(), String::new()],
+    };
+    let mut cells =
+        vec![format!("{by}{}", count.name), per_message(count.a), per_message(count.b), ratio, interval];
+    cells.extend((!only_shown).then(|| is_shown(count.is_shown)));
+    cells
+}
+
+/// Whether a row is more than chance, in a table that has others too.
+fn is_shown(is: bool) -> String {
+    if is { "yes" } else { "" }.to_owned()
+}
+
+/// How it was observed, and what that cost.
+pub(crate) fn method(explanation: &Explanation) -> String {
+    let cost = explanation.cost_share.map_or_else(String::new, |share| {
+        format!(", for {} of the CPU time of servers and crowds", percent(share))
+    });
+    format!(
+        "{} samples at {} Hz in {} starts{cost}; a row is shown if it is more than chance among all rows of its list",
+        klatch_record::grouped(explanation.samples),
+        explanation.frequency_hz,
+        explanation.starts
+    )
+}
+
+fn processes(explanation: &Explanation) -> impl Iterator<Item = (&'static str, &ExplainedTime)> {
+    let all = [("server", &explanation.time.server), ("crowd", &explanation.time.crowd)];
+    all.into_iter().filter_map(|(who, time)| Some((who, time.as_ref()?)))
+}
+
+/// At most three sentences: how much more, in which system call or area, in which routine.
+pub(crate) fn sentences(duet: &Duet, explanation: &Explanation) -> Vec<String> {
+    let Some((who, time)) = processes(explanation).next() else {
+        return vec!["Server and crowd are on other machines, so nothing was observed.".to_owned()];
+    };
+    let Sides { a, b, unit } = sides(duet);
+    let sum = |us: fn(&ExplainedRow) -> f64| time.areas.iter().map(us).sum::<f64>();
+    let [of_a, of_b] = [sum(|row| row.a_us), sum(|row| row.b_us)];
+    let difference = of_b - of_a;
+    let shown = |rows: &[ExplainedRow]| rows.iter().any(|row| row.is_shown);
+    if !shown(&time.areas) && !shown(&time.calls) && !shown(&time.routines) {
+        let least = resolution(&time.areas);
+        return vec![format!(
+            "No area, system call or routine of the {who} differs; an area would show {} µs per {unit} or more.",
+            three_digits(least)
+        )];
+    }
+    let word = if difference < 0.0 { "less" } else { "more" };
+    let mut sentences = vec![format!(
+        "{b} needs {} µs {word} {who} CPU per {unit} than {a}: {} against {} µs.",
+        three_digits(difference.abs()),
+        three_digits(of_b),
+        three_digits(of_a)
+    )];
+    sentences.extend(cause(&time.calls, difference).map(|row| {
+        let count = count_of(explanation, &row.name).map_or_else(String::new, |count| {
+            format!(
+                "; {b} makes {} {} per {unit}, {a} {}",
+                per_message(count.b),
+                count.name,
+                per_message(count.a)
+            )
+        });
+        format!("{} is in {} and below ({}){count}.", amount(row, difference), row.name, interval(row))
+    }));
+    let routine = cause(&time.routines, difference).map_or_else(String::new, |row| {
+        format!(", {} in routine {} alone ({})", amount(row, difference), row.name, interval(row))
+    });
+    sentences.extend(largest(&time.areas, difference).map(|row| {
+        let area = if row.name == PROGRAM { "the program itself, outside the kernel" } else { &row.name };
+        format!("By area, {} is {area} ({}){routine}.", amount(row, difference), interval(row))
+    }));
+    sentences
+}
+
+/// The row that differs most in the direction of the whole, unless that is the program itself.
+fn cause(rows: &[ExplainedRow], difference: f64) -> Option<&ExplainedRow> {
+    largest(rows, difference).filter(|row| row.name != PROGRAM)
+}
+
+/// The row that differs most in the direction of the whole.
+fn largest(rows: &[ExplainedRow], difference: f64) -> Option<&ExplainedRow> {
+    rows.iter()
+        .filter(|row| row.is_shown && row.name != OTHERS)
+        .filter(|row| row.difference_us * difference > 0.0)
+        .max_by(|x, y| x.difference_us.abs().total_cmp(&y.difference_us.abs()))
+}
+
+fn amount(row: &ExplainedRow, difference: f64) -> String {
+    let what = if difference < 0.0 { "less" } else { "more" };
+    format!("{} µs {what}", three_digits(row.difference_us.abs()))
+}
+
+fn interval(row: &ExplainedRow) -> String {
+    let ends = [row.low_us.abs(), row.high_us.abs()];
+    let (near, far) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+    format!("{}–{} µs", three_digits(near), three_digits(far))
+}
+
+/// The count of the server's calls of this name.
+fn count_of<'a>(explanation: &'a Explanation, call: &str) -> Option<&'a ExplainedCount> {
+    let name = format!("calls of {call}");
+    explanation.counts.iter().find(|count| count.by == ExplainedProcess::Server && count.name == name)
+}
+
+/// The difference that a row of these would show, µs: the median of half the widths of their intervals.
+fn resolution(rows: &[ExplainedRow]) -> f64 {
+    let widths: Vec<f64> = rows.iter().map(|row| (row.high_us - row.low_us) / 2.0).collect();
+    klatch_stats::median(&widths).unwrap_or(0.0)
+}
+
+fn signed(us: f64) -> String {
+    let sign = if us < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", three_digits(us.abs()))
+}
+
+/// A count per message, with digits enough for a rare event.
+fn per_message(count: f64) -> String {
+    if count >= 0.1 || count == 0.0 { format!("{count:.2}") } else { format!("{count:.4}") }
+}
