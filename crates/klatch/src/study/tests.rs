@@ -13,7 +13,7 @@ use crate::command_line;
 /// Options for every kind that do not affect the results: where they go, and how they are shown.
 const NOT_MEASURED: [&str; 4] = ["dry-run", "resume", "out", "json"];
 /// The same for some kinds: how the runs are shown, how long they may take, and a check.
-const NOT_MEASURED_OF_KINDS: [&str; 5] = ["live", "web", "jobs", "limit", "twice"];
+const NOT_MEASURED_OF_KINDS: [&str; 6] = ["lines", "web", "junit", "jobs", "limit", "twice"];
 
 fn parse(words: &[String]) -> Study {
     let matches = command_line().try_get_matches_from(words);
@@ -62,7 +62,11 @@ fn the_command_of_a_result_repeats_its_study() {
         for (number, (name, takes_value)) in (7..).zip(declared()) {
             if is_of_kind(&name) && is_measured(&name) {
                 given.push(format!("--{name}"));
-                given.extend(takes_value.then(|| number.to_string()));
+                given.extend(takes_value.then(|| match name.as_str() {
+                    "require" => "errors == 0".to_owned(),
+                    "preset" => "quick".to_owned(),
+                    _ => number.to_string(),
+                }));
             }
         }
         let study = parse(&given);
