@@ -201,10 +201,6 @@ fn what_does_not_belong_to_the_workload_is_refused() {
     refused(&rr(&["--rooms", "3"]), "rooms belongs to the workload chat, not to rr");
     refused(&rr(&["--count", "3"]), "count belongs to the workload chat, not to rr");
     refused(&["--depth", "3"], "depth belongs to the workload rr, not to chat");
-    refused(
-        &["--duration", "3"],
-        "duration belongs to the workload rr or web or trade or orders or files, not to chat",
-    );
     refused(&rr(&["--duration", "-1"]), "duration must be above 0 and at most 86,400 seconds, got -1");
     refused(&rr(&["--size", "3"]), "size must be 4 to 65,536, got 3");
     refused(&rr(&["--size", "65536", "--depth", "17"]), "depth must be 1 to 16, got 17");

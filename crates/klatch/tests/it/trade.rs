@@ -219,7 +219,7 @@ fn an_interrupt_keeps_finished_runs_as_not_audited() {
     command.args(["run", "--warmups", "0", "--trials", "2", "--out"]).arg(out.path());
     command.args(SMALL).args(["--duration", "3"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = command.spawn().unwrap();
-    until_line(&mut run, "trial 2: all joined");
+    until_line(&mut run, "trial 2 of 2: all joined");
     kill_process(Pid::from_raw(run.id() as i32).unwrap(), Signal::INT).unwrap();
     assert_eq!(run.wait().unwrap().code(), Some(130));
     let saved = std::fs::read_to_string(out.path().join("latest/trial-1.json")).unwrap();
