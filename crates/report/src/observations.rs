@@ -336,9 +336,9 @@ mod tests {
         record.observations = vec![seen, observation(absent, None)];
         assert_eq!(
             observations(&record),
-            "\nrunqueue         mean 32.2, sd 19.8, max 414 tasks at 1,000 decisions\n                 \
+            "\nrunqueue  mean 32.2, sd 19.8, max 414 tasks at 1,000 decisions\n          \
              cost at least 500 ms (1.0 % of CPU time), 2.00 MB of kernel memory\n\
-             \nrunqueue         not available: no root\n                 to change it: sudo\n"
+             \nrunqueue  not available: no root\n          to change it: sudo\n"
         );
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use klatch_instruments::{PairSampler, Places};
 use klatch_record::observed::Sides;
 use klatch_record::{ExplainedCount, ExplainedRow, ExplainedTime, Explanation, RatioEstimate};
-use klatch_stats::{Design, Difference, Row, StatsError, differences, ratio_of_geometric_means};
+use klatch_stats::{Design, Difference, Ratio, Row, StatsError, differences, ratio_of_geometric_means};
 
 use crate::duet::estimate::STARTS_MIN;
 use crate::duet::observe::{CountName, Seen, SideSeen, TimeSeen};
@@ -155,24 +155,34 @@ fn counts(starts: &[[SideSeen; 2]], confidence: f64) -> Result<Vec<ExplainedCoun
     let mut counts = Vec::new();
     for ((name, values), found) in all.into_iter().zip(found) {
         let side = |place: usize| values.iter().map(|both| both[place]).collect::<Vec<f64>>();
-        let ratio = is_positive(&values)
-            .then(|| ratio_of_geometric_means(&side(0), &side(1), Design::Paired, confidence).ok())
-            .flatten();
+        let ratio = is_positive(&values).then(|| ratio(&side(0), &side(1), confidence)).flatten();
         counts.push(ExplainedCount {
             by: name.0,
             name: name.1.clone(),
             a: mean_of(&values, 0),
             b: mean_of(&values, 1),
-            ratio: ratio.map(|ratio| RatioEstimate {
-                estimate: ratio.interval.estimate,
-                low: ratio.interval.low,
-                high: ratio.interval.high,
-                smallest_difference: ratio.smallest_difference,
-            }),
+            ratio,
             is_shown: found.is_shown,
         });
     }
     Ok(counts)
+}
+
+/// The ratio of counts that are above 0. Those that are the same in all starts are exact.
+fn ratio(a: &[f64], b: &[f64], confidence: f64) -> Option<RatioEstimate> {
+    match ratio_of_geometric_means(a, b, Design::Paired, confidence) {
+        Ok(Ratio { interval, smallest_difference }) => Some(RatioEstimate {
+            estimate: interval.estimate,
+            low: interval.low,
+            high: interval.high,
+            smallest_difference,
+        }),
+        Err(StatsError::NoScatter) => {
+            let estimate = mean(b.iter().copied()) / mean(a.iter().copied());
+            Some(RatioEstimate { estimate, low: estimate, high: estimate, smallest_difference: 0.0 })
+        }
+        Err(_) => None,
+    }
 }
 
 fn mean_of(times: &Times, side: usize) -> f64 {

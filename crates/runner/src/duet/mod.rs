@@ -15,6 +15,7 @@ mod placement;
 mod plan;
 mod progress;
 mod run;
+mod servers;
 mod sides;
 mod slices;
 mod starts;

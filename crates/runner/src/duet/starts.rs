@@ -12,7 +12,8 @@ use crate::duet::error::DuetError;
 use crate::duet::observe::Observer;
 use crate::duet::plan::DuetPlan;
 use crate::duet::progress::DuetProgress;
-use crate::duet::sides::{Measured, Servers, Sides};
+use crate::duet::servers::Servers;
+use crate::duet::sides::{Measured, Sides};
 use crate::duet::slices::{Pairs, Slicing};
 use crate::{RunError, Session, SteeredRun, check_plan, next_stem, open_session};
 
