@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use klatch_host::privileges::Program;
+use klatch_lab::find_program;
 use klatch_record::printable;
 use klatch_report::{can_move_cursor, fitted, width};
 
@@ -37,7 +38,9 @@ pub(crate) fn print_long(text: impl Display) {
 /// The command of the pager; `None` if there is to be none.
 fn pager() -> Option<String> {
     let has_pages = stdout().is_terminal() && can_move_cursor(std::env::var_os("TERM"));
-    let command = std::env::var("PAGER").unwrap_or_else(|_| USUAL.to_owned());
+    // A system without less prints as before, and says nothing of it.
+    let usual = || find_program(USUAL, USUAL).ok().map(|_| USUAL.to_owned());
+    let command = std::env::var("PAGER").ok().or_else(usual)?;
     let is_wanted = has_pages && !OFF.load(Ordering::Relaxed) && !matches!(command.trim(), "" | "cat");
     is_wanted.then_some(command)
 }

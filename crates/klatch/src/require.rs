@@ -14,7 +14,7 @@ use crate::{BLIND, NOT_MET};
 #[derive(Args, Clone, Default)]
 pub(crate) struct RequireArgs {
     /// Limits that the result must keep, judged by its intervals: 'p99 <= 5ms', 'server_cpu_us_per_message < 6', 'errors == 0';
-    /// several are separated by semicolons, or the option is repeated; docs/reference/metrics.md lists the metrics
+    /// several are separated by semicolons, or the option is repeated; a wrong name lists the metrics
     #[arg(long, value_name = "LIMIT", value_delimiter = ';')]
     pub(crate) require: Vec<Requirement>,
     /// Write the judged requirements as JUnit XML to this file, or - for standard output

@@ -225,13 +225,5 @@ fn reference() -> String {
 #[test]
 fn the_reference_has_the_table_of_the_declarations() {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/settings.md");
-    if std::env::var_os("KLATCH_WRITE_REFERENCE").is_some() {
-        std::fs::write(&path, reference()).unwrap();
-    }
-    let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        written == reference(),
-        "{} is out of date: repeat this test with KLATCH_WRITE_REFERENCE=1",
-        path.display()
-    );
+    klatch_testing::assert_committed(&path, &reference(), "KLATCH_WRITE_REFERENCE");
 }

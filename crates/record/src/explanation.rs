@@ -52,6 +52,8 @@ pub struct ExplainedRow {
     pub low_us: f64,
     /// Upper end of the interval of the difference, µs.
     pub high_us: f64,
+    /// From this size on the difference would be more than chance, µs.
+    pub shows_us: f64,
     /// Whether the difference is more than chance, among all rows of the list.
     pub is_shown: bool,
 }

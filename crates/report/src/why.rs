@@ -141,7 +141,7 @@ pub(crate) fn sentences(duet: &Duet, explanation: &Explanation) -> Vec<String> {
     if !shown(&time.areas) && !shown(&time.calls) && !shown(&time.routines) {
         let least = resolution(&time.areas);
         return vec![format!(
-            "No area, system call or routine of the {who} differs; an area would show {} µs per {unit} or more.",
+            "No area, system call or routine of the {who} differs; half of the areas would show {} µs per {unit} or more.",
             three_digits(least)
         )];
     }
@@ -203,10 +203,10 @@ fn count_of<'a>(explanation: &'a Explanation, call: &str) -> Option<&'a Explaine
     explanation.counts.iter().find(|count| count.by == ExplainedProcess::Server && count.name == name)
 }
 
-/// The difference that a row of these would show, µs: the median of half the widths of their intervals.
+/// The difference that half of these rows would show, µs.
 fn resolution(rows: &[ExplainedRow]) -> f64 {
-    let widths: Vec<f64> = rows.iter().map(|row| (row.high_us - row.low_us) / 2.0).collect();
-    klatch_stats::median(&widths).unwrap_or(0.0)
+    let all: Vec<f64> = rows.iter().map(|row| row.shows_us).collect();
+    klatch_stats::median(&all).unwrap_or(0.0)
 }
 
 fn signed(us: f64) -> String {

@@ -19,6 +19,8 @@ pub struct Row<'a> {
 pub struct Difference {
     /// Its mean over the pairs, with the interval of this quantity alone.
     pub interval: Interval,
+    /// From this size on the mean would be shown, whatever the others are.
+    pub shows: f64,
     /// Whether it is more than chance, among all that were looked at.
     pub is_shown: bool,
 }
@@ -37,12 +39,14 @@ pub fn differences(rows: &[Row<'_>], confidence: f64) -> Result<Vec<Difference>,
         let estimate = mean(row.differences);
         let error = (variance(row.differences) / count).sqrt().max(row.least_error);
         let reach = t_two_sided(confidence, count - 1.0)? * error;
+        let of_all = 1.0 - (1.0 - confidence) / rows.len() as f64;
+        let shows = t_two_sided(of_all, count - 1.0)? * error;
         let interval = Interval { estimate, low: estimate - reach, high: estimate + reach, confidence };
         probabilities.push(match error > 0.0 {
             true => t_probability(estimate / error, count - 1.0),
             false => f64::from(u8::from(estimate == 0.0)),
         });
-        all.push(Difference { interval, is_shown: false });
+        all.push(Difference { interval, shows, is_shown: false });
     }
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|x, y| probabilities[*x].total_cmp(&probabilities[*y]));
@@ -84,6 +88,7 @@ mod tests {
         for pairs in [5, 20] {
             let cases = 2_000;
             let wrong = (0..cases).filter(|_| shown(&mut rng, pairs, 0.0) != [0, 0]).count();
+            println!("{wrong} of {cases} with {pairs} pairs");
             assert!((60..=140).contains(&wrong), "{wrong} of {cases} with {pairs} pairs");
         }
     }
@@ -101,6 +106,11 @@ mod tests {
         let row = |least_error| Row { differences: &[1.0, 1.0, 1.0], least_error };
         let of = |least_error| differences(&[row(least_error)], 0.95).unwrap()[0];
         assert!(of(0.0).is_shown && !of(1.0).is_shown);
+        assert!((of(1.0).shows - of(1.0).interval.half_width()).abs() < 1e-12, "one row alone");
+        let one = Row { differences: &[1.0, 2.0, 3.0], least_error: 0.0 };
+        let both = differences(&[one, one], 0.95).unwrap()[0];
+        // t with two degrees of freedom at 97.5 %, both sides.
+        assert!((both.shows - 6.205_346_8 * 1.0 / 3_f64.sqrt()).abs() < 1e-6, "{both:?}");
         assert!((of(1.0).interval.half_width() - 4.302_652_7).abs() < 1e-6, "t with two degrees of freedom");
         let none = Row { differences: &[0.0; 3], least_error: 0.0 };
         assert!(!differences(&[none], 0.95).unwrap()[0].is_shown);

@@ -7,6 +7,7 @@
 //! With `KLATCH_TEST_STRICT=1`, as in CI, a missing need with a remedy is a failure.
 
 mod chromium;
+mod committed;
 mod fuzz;
 mod need;
 mod newer_java;
@@ -19,6 +20,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub use chromium::Chromium;
+pub use committed::assert_committed;
 pub use fuzz::fuzz;
 pub use need::{Need, tests_all};
 pub use newer_java::newer_java;

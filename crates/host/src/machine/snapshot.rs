@@ -55,7 +55,7 @@ impl Snapshot {
     /// # Errors
     /// This user may not read files in `/proc`.
     pub fn take_own() -> Result<Snapshot, SnapshotError> {
-        let own = Snapshot::take(std::process::id())?;
+        let own = Snapshot::take_one(std::process::id())?;
         let Some((voluntary, involuntary)) = own_switches() else { return Ok(own) };
         let (voluntary, involuntary) = (Some(voluntary), Some(involuntary));
         Ok(Snapshot { switches_voluntary: voluntary, switches_involuntary: involuntary, ..own })

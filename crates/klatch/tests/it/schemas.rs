@@ -26,12 +26,7 @@ fn committed_schemas_are_those_of_the_types() {
     ];
     let schemas = schemas.map(|(name, schema)| (committed(name), schema));
     for (path, text) in schemas.into_iter().chain([(docs("reference/record.md"), record_page::page())]) {
-        if std::fs::read_to_string(&path).is_ok_and(|there| there == text) {
-            continue;
-        }
-        let writes = std::env::var_os("KLATCH_WRITE_SCHEMAS").is_some();
-        assert!(writes, "{} is out of date: repeat this test with KLATCH_WRITE_SCHEMAS=1", path.display());
-        std::fs::write(&path, &text).unwrap();
+        klatch_testing::assert_committed(&path, &text, "KLATCH_WRITE_SCHEMAS");
     }
 }
 

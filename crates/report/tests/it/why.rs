@@ -11,7 +11,16 @@ use crate::support::duet;
 fn row(name: &str, a_us: f64, b_us: f64, is_shown: bool) -> ExplainedRow {
     let difference_us = b_us - a_us;
     let (low_us, high_us) = (difference_us - 0.05, difference_us + 0.05);
-    ExplainedRow { name: name.to_owned(), a_us, b_us, difference_us, low_us, high_us, is_shown }
+    ExplainedRow {
+        name: name.to_owned(),
+        a_us,
+        b_us,
+        difference_us,
+        low_us,
+        high_us,
+        shows_us: 0.08,
+        is_shown,
+    }
 }
 
 fn explained() -> Duet {
@@ -74,7 +83,7 @@ fn without_evidence_it_says_what_would_show() {
         row.is_shown = false;
     }
     let text = why(&duet).unwrap();
-    let said = "No area, system call or routine of the server differs; an area would show 0.05 µs per request or more.";
+    let said = "No area, system call or routine of the server differs; half of the areas would show 0.08 µs per request or more.";
     assert!(text.starts_with(said), "{text}");
     let refused = Duet { explanation: None, unexplained: Some("no BPF".to_owned()), ..duet };
     assert_eq!(why(&refused).unwrap(), "no explanation: no BPF\n");

@@ -117,13 +117,14 @@ fn rows(starts: &[[&TimeSeen; 2]], of: PlacesOf, confidence: f64) -> Result<Vec<
     let mut rows: Vec<ExplainedRow> = large
         .into_iter()
         .zip(found)
-        .map(|((name, times), Difference { interval, is_shown })| ExplainedRow {
+        .map(|((name, times), Difference { interval, shows, is_shown })| ExplainedRow {
             name,
             a_us: mean_of(&times, 0),
             b_us: mean_of(&times, 1),
             difference_us: interval.estimate,
             low_us: interval.low,
             high_us: interval.high,
+            shows_us: shows,
             is_shown,
         })
         .collect();

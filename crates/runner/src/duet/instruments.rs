@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
-use klatch_instruments::{Files, Instruments, Kernel, RunningInstruments, availability};
+use klatch_instruments::{Files, Instruments, Kernel, RunningInstruments, availability_of};
 use klatch_platforms::Processes;
 use klatch_record::{DuetSide, Slice};
 
@@ -35,8 +35,9 @@ impl<'a> InstrumentStarts<'a> {
         processes: &'a Processes,
         folder: &Path,
     ) -> Result<InstrumentStarts<'a>, DuetError> {
-        let available = availability(&Kernel::detect());
-        let instruments = Instruments::new(Kernel::detect(), &plan.sides[1].instruments, &available);
+        let (kernel, names) = (Kernel::detect(), &plan.sides[1].instruments);
+        let available = availability_of(&kernel, names);
+        let instruments = Instruments::new(kernel, names, &available);
         let name = check_plan(&plan.sides[0])?.subject.name();
         let rng = Rng::with_seed(plan.sides[0].seed);
         Ok(InstrumentStarts { plan, processes, folder: folder.to_owned(), rng, instruments, name })

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use klatch_instruments::{
-    Files, Instruments, Kernel, PairSampler, Places, RunningInstruments, SampledSide, availability,
+    Files, Instruments, Kernel, PairSampler, Places, RunningInstruments, SampledSide, availability_of,
 };
 use klatch_record::observed::Sides as Processes;
 use klatch_record::{ExplainedProcess, InstrumentName, Observation, ObservationData, Slice, SlicePair};
@@ -34,7 +34,7 @@ pub(crate) struct SideSeen {
 
 /// CPU time of the servers or crowds of a side in a start, and the samples of it.
 pub(crate) struct TimeSeen {
-    /// CPU time per message in the slices that count, µs.
+    /// CPU time per message, the geometric mean of the slices that count, µs.
     pub(crate) cpu_us: f64,
     pub(crate) places: Places,
 }
@@ -74,12 +74,13 @@ pub(crate) struct Observing {
 impl Observer {
     /// `folder`: where instruments may write.
     pub(crate) fn new(folder: PathBuf) -> Observer {
-        let available = availability(&Kernel::detect());
+        let kernel = Kernel::detect();
+        let available = availability_of(&kernel, &[&KEPT[..], &PAID].concat());
         let instruments = |names: &[InstrumentName]| {
             Instruments::new(Kernel::detect(), names, &available).without_windows()
         };
         Observer {
-            kernel: Kernel::detect(),
+            kernel,
             kept: instruments(&KEPT),
             paid: instruments(&PAID),
             files: Files { folder, stem: "observed".to_owned() },
@@ -153,11 +154,15 @@ impl Observer {
                 for (stack, count) in sampled.folded {
                     *self.seen.folded[side].entry(stack).or_default() += count;
                 }
+                // The geometric mean, as the duet's own.
                 let time = |places: Places, cpu_s: fn(&Slice) -> Option<f64>| {
-                    let messages: u64 = pairs.iter().map(|pair| slice(pair).messages).sum();
-                    let cpu_s: Option<f64> = pairs.iter().map(|pair| cpu_s(slice(pair))).sum();
-                    let cpu_us = cpu_s.filter(|_| messages > 0)? * 1e6 / messages as f64;
-                    Some(TimeSeen { cpu_us, places })
+                    let log = |pair: &SlicePair| {
+                        let slice = slice(pair);
+                        Some((cpu_s(slice)? * 1e6 / slice.messages as f64).ln())
+                    };
+                    let logs: Option<Vec<f64>> = pairs.iter().map(log).collect();
+                    let logs = logs.filter(|logs| !logs.is_empty())?;
+                    Some(TimeSeen { cpu_us: (logs.iter().sum::<f64>() / logs.len() as f64).exp(), places })
                 };
                 let time = Processes {
                     server: time(sampled.server, |slice| slice.server_cpu_s),
