@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use anyhow::Context;
 use clap::Args;
 use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
 use klatch_record::{
-    CrowdEvent, CrowdResult, CrowdSelfReport, Endpoint, FailureKind, Gate, ProtocolName, Status, Subprotocol,
-    Transport, Workload, WorkloadKind,
+    CrowdEvent, CrowdJob, CrowdResult, CrowdSelfReport, Endpoint, FailureKind, Gate, Load, ProtocolName,
+    Status, Subprotocol, Transport, Workload,
 };
 use klatch_report::RunProgress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
@@ -15,10 +17,10 @@ use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 use crate::output::{check_can_write, is_stdout, print, print_error, print_line, save_or_print};
 use crate::quantity::{Time, port, whole};
 use crate::shard_option::ShardOption;
-use crate::transport::{TlsArgs, WebSocketOptions, with_tls, with_transport};
+use crate::transport::{TlsArgs, WebSocketOptions, check_tls, with_tls, with_transport};
 use crate::version::build;
 use crate::wait_for_server::ServerAddress;
-use crate::workload::{OfCrowd, WorkloadArgs};
+use crate::workload::{self, OfCrowd, WorkloadArgs};
 use crate::{COULD_NOT_RUN, UNKNOWN};
 
 /// Connect the native crowd to a running server, or read files
@@ -57,7 +59,7 @@ pub(crate) struct Crowd {
     #[arg(long, conflicts_with = "loops")]
     threads: bool,
     /// With --threads: yield the CPU after each packet received and each batch sent, as VolanoMark did
-    #[arg(long = "yield", requires = "threads")]
+    #[arg(long = "yield")]
     yields: bool,
     /// files: way to read a block: pread, mmap, or uring (io_uring)
     #[arg(long, default_value = "pread")]
@@ -79,19 +81,19 @@ pub(crate) struct Crowd {
     seed: u64,
     /// Play the share I of N shards, from 0 to N - 1, and start together with the others at the gate N; env/N takes I from the variables
     /// of Kubernetes, Slurm, HyperQueue, Nomad and GNU parallel
-    #[arg(long, value_name = "I/N", conflicts_with = "steered")]
+    #[arg(long, value_name = "I/N")]
     shard: Option<ShardOption>,
     /// Wait until the server, or its file, is there and it accepts connections, for that time at most
     #[arg(long, value_name = "TIME")]
     wait_for_server: Option<Time>,
     /// Start together with other crowds: when all users have joined, wait at this gate for that many shards
-    #[arg(long, value_name = "SHARDS[:NAME]", conflicts_with = "steered")]
+    #[arg(long, value_name = "SHARDS[:NAME]")]
     gate: Option<Gate>,
     /// Longest time at the gate
     #[arg(long, default_value = "2m", value_name = "TIME")]
     gate_timeout: Time,
     /// Write a record, for `klatch merge`; - for standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "folder")]
     out: Option<PathBuf>,
     /// trade, orders: file with the ledgers of earlier runs on the same database; it is replaced at the end
     #[arg(long, value_name = "FILE", conflicts_with = "threads")]
@@ -99,42 +101,74 @@ pub(crate) struct Crowd {
     /// Print events and the result as JSON, one object per line
     #[arg(long)]
     json: bool,
-    /// Wait on standard input for the commands `go`, after all users have joined, and `quit`, after the last delivery; obey
-    /// `pause`, `resume` and `finish` between them
-    #[arg(long)]
-    steered: bool,
+    /// Take what to do from a parent, as a line of JSON on standard input, and then its commands: `go`, after all users have joined, and
+    /// `quit`, after the last delivery; `pause`, `resume` and `finish` between them. Print as with --json
+    #[arg(long, conflicts_with_all = GIVEN_BY_JOB)]
+    job: bool,
 }
+
+/// The options in whose place a job stands.
+const GIVEN_BY_JOB: [&str; 21] = [
+    "host",
+    "port",
+    "server_file",
+    "protocol",
+    "transport",
+    "path",
+    "ca",
+    "subprotocol",
+    workload::GROUP,
+    "loops",
+    "threads",
+    "folder",
+    "timeout",
+    "connect_timeout",
+    "seed",
+    "shard",
+    "wait_for_server",
+    "gate",
+    "gate_timeout",
+    "out",
+    "ledger",
+];
 
 impl Crowd {
     pub(crate) fn execute(mut self) -> anyhow::Result<ExitCode> {
         self.out.as_deref().map_or(Ok(()), check_can_write)?;
-        let (workload, gate) = self.part()?;
-        let endpoint = self.endpoint(&workload)?;
-        let server = with_tls(endpoint.clone(), &self.tls)?;
-        let address = endpoint.to_string();
+        let (job, gate) = match self.job {
+            true => (read_job()?, None),
+            false => self.by_hand()?,
+        };
+        let threads = match job.loops {
+            Some(loops) => Threads::Loops(loops),
+            None => Threads::TwoPerUser { yields: self.yields },
+        };
+        let is_two_per_user = threads.is_two_per_user();
+        anyhow::ensure!(!self.yields || is_two_per_user, "--yield needs two threads per user: --threads");
+        anyhow::ensure!(
+            !self.tls.ktls || !is_two_per_user,
+            "--ktls needs event loops, not two threads per user"
+        );
+        let CrowdJob { workload, load, timeout_s, connect_timeout_s, seed, ledger, .. } = job;
         let options = Options {
             workload,
-            threads: match self.threads {
-                true => Threads::TwoPerUser { yields: self.yields },
-                false => Threads::Loops(self.loops),
-            },
-            timeout: self.timeout.0,
-            connect_timeout: self.connect_timeout.0,
-            seed: self.seed,
+            threads,
+            timeout: positive(timeout_s)?,
+            connect_timeout: positive(connect_timeout_s)?,
+            seed,
             gate,
             gate_timeout: self.gate_timeout.0,
-            ledger: self.ledger.take(),
-            steered: self.steered,
+            ledger,
+            steered: self.job,
         };
-        let folder = self.folder.take();
-        let reading = folder.map(|folder| Reading { model: self.model, folder, depth: self.read_depth });
         let (control, inbox) = control_channel();
         let stopper = control.clone();
         crate::interrupt::on_interrupt(move || stopper.stop("stopped by a signal"))?;
-        if self.steered {
+        if self.job {
             std::thread::spawn(move || obey_stdin(&control));
         }
-        let mut progress = (!self.json).then(|| RunProgress::new("crowd", &options.workload));
+        let prints_json = self.json || self.job;
+        let mut progress = (!prints_json).then(|| RunProgress::new("crowd", &options.workload));
         let started_at = now();
         let mut monitor = SelfMonitor::new();
         let mut on_event = |event: &CrowdEvent| {
@@ -144,16 +178,21 @@ impl Crowd {
                 None => print_event(event),
             }
         };
-        let result = match reading {
-            Some(reading) => read_files(&options, &reading, inbox, &mut on_event),
-            None => run(&server, &options, inbox, &mut on_event),
+        let result = match &load {
+            Load::Folder(folder) => {
+                let reading = Reading { model: self.model, folder: folder.clone(), depth: self.read_depth };
+                read_files(&options, &reading, inbox, &mut on_event)
+            }
+            Load::Server(server) => {
+                check_tls(server.transport(), &self.tls)?;
+                run(&with_tls(server.clone(), &self.tls)?, &options, inbox, &mut on_event)
+            }
         }?;
         let report = monitor.report(build(), result.sent + result.received);
-        if let Some(out) = &self.out {
-            let threads = options.threads.is_two_per_user();
+        if let (Some(out), Load::Server(server)) = (&self.out, &load) {
             let plan = ShardPlan {
-                crowd: if threads { CrowdKind::NativeThreads } else { CrowdKind::Native },
-                server: endpoint,
+                crowd: if is_two_per_user { CrowdKind::NativeThreads } else { CrowdKind::Native },
+                server: server.clone(),
                 workload: options.workload,
                 gate: options.gate,
                 started_at,
@@ -162,7 +201,27 @@ impl Crowd {
             };
             save_or_print(&shard_record(plan, result.clone(), report.clone())?, out)?;
         }
-        self.finish(result, report, &address)
+        self.finish(result, report, &load)
+    }
+
+    /// What the options ask for, and the gate at which it waits for the others. A server accepts connections if the user wants to wait for
+    /// that.
+    pub(crate) fn by_hand(&mut self) -> anyhow::Result<(CrowdJob, Option<Gate>)> {
+        let (workload, gate) = self.part()?;
+        let load = match self.folder.take() {
+            Some(folder) => Load::Folder(folder),
+            None => Load::Server(self.endpoint(&workload)?),
+        };
+        let job = CrowdJob {
+            workload,
+            load,
+            loops: (!self.threads).then_some(self.loops),
+            timeout_s: self.timeout.0.as_secs_f64(),
+            connect_timeout_s: self.connect_timeout.0.as_secs_f64(),
+            seed: self.seed,
+            ledger: self.ledger.take(),
+        };
+        Ok((job, gate))
     }
 
     /// Its part of the workload, and the gate at which it waits for the others.
@@ -179,26 +238,20 @@ impl Crowd {
         })
     }
 
-    /// The server, which accepts connections if the user wants to wait for that.
     fn endpoint(&self, workload: &Workload) -> anyhow::Result<Endpoint> {
         let limit = self.wait_for_server.map(|limit| limit.0);
         let (host, file) = (self.host.clone(), self.server_file.clone());
         let (host, port) = ServerAddress { host, port: self.port, file }.find(limit)?;
-        let protocol = self.protocol.unwrap_or_else(|| usual_protocol(workload));
+        let protocol = self.protocol.unwrap_or_else(|| workload.kind().usual_protocol());
         let websocket = WebSocketOptions { path: self.path.clone(), subprotocol: self.subprotocol.clone() };
         with_transport(Endpoint::plain(protocol, host, port), self.transport, websocket, &self.tls)
     }
 
     /// Prints the result.
-    fn finish(
-        &self,
-        result: CrowdResult,
-        report: CrowdSelfReport,
-        address: &str,
-    ) -> anyhow::Result<ExitCode> {
+    fn finish(&self, result: CrowdResult, report: CrowdSelfReport, load: &Load) -> anyhow::Result<ExitCode> {
         let verdict = klatch_runner::judge(&result);
         let status = exit_code(&result, verdict.status);
-        if self.json {
+        if self.json || self.job {
             print_event(&CrowdEvent::SelfReport(report.into()));
             print_event(&CrowdEvent::Result(result.into()));
             return Ok(status);
@@ -206,7 +259,7 @@ impl Crowd {
         // Without a connection there is nothing to count.
         if let Some(failure) = result.failure.as_ref().filter(|failure| failure.kind == FailureKind::Connect)
         {
-            anyhow::bail!("no server at {address}: {}; klatch serve starts one", failure.detail);
+            anyhow::bail!("no server at {load}: {}; klatch serve starts one", failure.detail);
         }
         let reasons = verdict.reasons.iter().map(|reason| format!("invalid: {reason}\n"));
         let valid = (verdict.status == Status::Valid).then(|| "valid\n".to_owned());
@@ -219,13 +272,17 @@ impl Crowd {
     }
 }
 
-fn usual_protocol(workload: &Workload) -> ProtocolName {
-    match workload.kind() {
-        WorkloadKind::Chat => ProtocolName::Irc,
-        WorkloadKind::Rr => ProtocolName::Echo,
-        WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => ProtocolName::Http,
-        WorkloadKind::Files => ProtocolName::File,
-    }
+/// The job of a parent, the first line of standard input.
+fn read_job() -> anyhow::Result<CrowdJob> {
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).context("cannot read the job from standard input")?;
+    Ok(CrowdJob::from_line(&line)?)
+}
+
+/// A time limit of a job.
+fn positive(limit_s: f64) -> anyhow::Result<Duration> {
+    let limit = Duration::try_from_secs_f64(limit_s).ok().filter(|limit| !limit.is_zero());
+    limit.with_context(|| format!("a time limit of the job must be above 0 s, got {limit_s}"))
 }
 
 /// Obeys the commands on standard input. End of input means stop.

@@ -534,4 +534,4 @@ fn print_json(record: &Record) {
 
 #[cfg(test)]
 #[path = "run_tests.rs"]
-mod tests;
+pub(crate) mod tests;

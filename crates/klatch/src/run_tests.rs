@@ -55,7 +55,7 @@ fn words(case: &str) -> Vec<String> {
     shlex::split(case).expect("cases are quoted as in a shell")
 }
 
-fn parse(words: &[String]) -> Plan {
+pub(crate) fn parse(words: &[String]) -> Plan {
     let matches =
         command_line().try_get_matches_from(words).unwrap_or_else(|error| panic!("{words:?}: {error}"));
     let (name, run) = matches.subcommand().expect("it is a command of klatch");
@@ -64,7 +64,7 @@ fn parse(words: &[String]) -> Plan {
 }
 
 /// Everything that a plan asks for, as text. The results folder is no part of it.
-fn text(plan: Plan) -> String {
+pub(crate) fn text(plan: Plan) -> String {
     format!("{:#?}", Plan { out: "results".into(), ..plan })
 }
 
@@ -79,11 +79,17 @@ fn again(case: &[String]) -> (Plan, Record, Vec<String>) {
     (plan, record, words)
 }
 
-/// The cases with a Java and a catalog in a folder.
-fn cases(folder: &std::path::Path) -> Vec<Vec<String>> {
+/// A program in this folder that reports Java 17.
+pub(crate) fn java_17(folder: &std::path::Path) -> std::path::PathBuf {
     let java = folder.join("java");
     let script = "#!/bin/sh\necho '    java.specification.version = 17' >&2\n";
     klatch_testing::write_program(&java, script);
+    java
+}
+
+/// The cases with a Java and a catalog in a folder.
+fn cases(folder: &std::path::Path) -> Vec<Vec<String>> {
+    let java = java_17(folder);
     let fill = |word: String| match word.as_str() {
         "JAVA" => java.display().to_string(),
         "DIR" => folder.join("catalog").display().to_string(),

@@ -1,9 +1,15 @@
 //! Every setting of every workload makes its way from an option or a study file to the plan, to the crowd and back.
 
 use clap::FromArgMatches;
+use clap::error::ErrorKind;
 use klatch_record::settings::{Form, Scope, Setting};
-use klatch_record::{Workload, WorkloadKind};
+use klatch_record::{
+    Authorities, CrowdJob, Endpoint, Load, ProtocolName, Subprotocol, WebSocket, Workload, WorkloadKind,
+};
+use klatch_report::run_again;
+use klatch_runner::samples::record_of;
 
+use crate::run::tests::{java_17, parse, text};
 use crate::workload::{OfCrowd, OfDuet, OfRun, Offer, WorkloadArgs};
 
 /// A value of each setting that is neither the default nor what follows from the defaults, and fits them. A setting without a value here
@@ -45,6 +51,15 @@ fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)>
 
 fn all() -> impl Iterator<Item = (WorkloadKind, &'static Setting)> {
     WorkloadKind::ALL.into_iter().flat_map(|kind| kind.settings().iter().map(move |setting| (kind, setting)))
+}
+
+/// A platform that has all settings of this kind.
+fn platform_of(kind: WorkloadKind) -> &'static str {
+    match kind {
+        WorkloadKind::Chat | WorkloadKind::Rr => "native-epoll",
+        WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => "jetty",
+        WorkloadKind::Files => "native-pread",
+    }
 }
 
 fn made_of(kind: WorkloadKind, given: &[(&'static str, String)]) -> Workload {
@@ -108,13 +123,158 @@ fn every_setting_is_an_option_of_the_commands_that_offer_it() {
         let workload = made_of(kind, &another(setting, kind));
         let options = workload.options();
         assert!(options.contains(&setting.option()) || setting.form() == Form::Switch, "{kind}: {options:?}");
-        // A parent describes the workload to its crowd in these words.
         assert_eq!(parsed::<OfCrowd>(&options), workload, "{kind}: {options:?}");
         if setting.scope != Scope::Crowd {
             assert_eq!(parsed::<OfRun>(&options), workload, "{kind}: {options:?}");
         }
         let offered = crate::workload::names::<OfDuet>();
         assert_eq!(offered.contains(&setting.name), matches!(setting.scope, Scope::All | Scope::Share));
+    }
+}
+
+/// The job of a native crowd with event loops.
+fn job(workload: Workload) -> CrowdJob {
+    let load = match workload.kind().has_server() {
+        true => Load::Server(Endpoint::plain(workload.kind().usual_protocol(), "127.0.0.1", 6667)),
+        false => Load::Folder("/data".into()),
+    };
+    CrowdJob {
+        workload,
+        load,
+        loops: Some(1),
+        timeout_s: 60.0,
+        connect_timeout_s: 10.0,
+        seed: 1,
+        ledger: None,
+    }
+}
+
+/// A job for each transport, with each other field of a job changed, and without an end of its own.
+fn jobs_of_servers() -> Vec<CrowdJob> {
+    let usual = job(Workload::default());
+    let websocket = WebSocket { path: "/irc".to_owned(), subprotocol: "binary.ircv3.net".parse().unwrap() };
+    let none = WebSocket { subprotocol: Subprotocol::Absent, ..WebSocket::root() };
+    let transports = [
+        (Some(WebSocket::root()), None),
+        (Some(websocket), None),
+        (None, Some(Authorities::System)),
+        (None, Some(Authorities::File("/etc/ca of mine.pem".into()))),
+        (Some(none), Some(Authorities::System)),
+    ];
+    let with_transport = |(websocket, tls)| {
+        let server = Endpoint { websocket, tls, ..Endpoint::plain(ProtocolName::Irc, "::1", 7000) };
+        CrowdJob { load: Load::Server(server), ..usual.clone() }
+    };
+    let others = [
+        CrowdJob { timeout_s: 2.5, ..usual.clone() },
+        CrowdJob { connect_timeout_s: 0.5, ..usual.clone() },
+        CrowdJob { seed: u64::MAX, ..usual.clone() },
+        job(Workload::default().endless()),
+    ];
+    transports.into_iter().map(with_transport).chain(others).collect()
+}
+
+/// What `klatch crowd` with these options does.
+fn by_hand(options: &[String]) -> CrowdJob {
+    let words = ["klatch", "crowd"].map(str::to_owned).into_iter().chain(options.iter().cloned());
+    let matches = crate::command_line().try_get_matches_from(words);
+    let matches = matches.unwrap_or_else(|error| panic!("{options:?}: {error}"));
+    let mut crowd = crate::crowd::Crowd::from_arg_matches(matches.subcommand().unwrap().1).unwrap();
+    crowd.by_hand().unwrap().0
+}
+
+/// What a parent hands to a crowd is what its record says how to do by hand, and reads back.
+#[test]
+fn every_setting_is_in_the_job_of_a_crowd() {
+    let of_settings = all().map(|(kind, setting)| {
+        let other = job(made_of(kind, &another(setting, kind)));
+        assert_ne!(other.line().unwrap(), job(kind.usual()).line().unwrap(), "{kind}: {}", setting.name);
+        other
+    });
+    let more = [
+        CrowdJob { loops: Some(3), ..job(Workload::default()) },
+        CrowdJob { ledger: Some("/tmp/ledger".into()), ..job(WorkloadKind::Trade.usual()) },
+        CrowdJob {
+            load: Load::Server(Endpoint::plain(ProtocolName::Nats, "alpha", 4222)),
+            ..job(Workload::default())
+        },
+    ];
+    for job in of_settings.chain(jobs_of_servers()).chain(more) {
+        assert_eq!(CrowdJob::from_line(&job.line().unwrap()).unwrap(), job);
+        assert_eq!(by_hand(&job.options()), job, "{:?}", job.options());
+    }
+    let threads = CrowdJob { loops: None, ..job(Workload::default()) };
+    assert_eq!(by_hand(&[threads.options(), vec!["--threads".to_owned()]].concat()), threads);
+}
+
+/// Option, plan, job of the crowd, record, command of the report, and the same plan.
+#[test]
+fn every_setting_goes_from_option_to_crowd_to_record_and_back_to_the_plan() {
+    let folder = tempfile::tempdir().unwrap();
+    let java = java_17(folder.path()).display().to_string();
+    for (kind, setting) in all().filter(|(_, setting)| setting.scope != Scope::Crowd) {
+        let workload = made_of(kind, &another(setting, kind));
+        let words = match platform_of(kind) {
+            // A record has the version of Java with the name.
+            "jetty" => vec!["--platform", "jetty@17", "--java", &java],
+            platform => vec!["--platform", platform],
+        };
+        let words = [vec!["klatch", "run"], words].concat();
+        let words = words.into_iter().map(str::to_owned).chain(workload.options()).collect::<Vec<_>>();
+        let plan = parse(&words);
+        assert_eq!(plan.workload, workload);
+        let mut record = record_of(&plan).unwrap_or_else(|error| panic!("{kind}, {}: {error}", setting.name));
+        let by_hand = match kind.has_server() {
+            true => by_hand(&record.crowd.command[2..]),
+            false => job(record.workload.clone()),
+        };
+        record.workload = CrowdJob::from_line(&by_hand.line().unwrap()).unwrap().workload;
+        assert_eq!(record.workload, workload);
+        let words = run_again(&record).unwrap();
+        assert_eq!(text(parse(&words)), text(plan), "{words:?}");
+    }
+}
+
+/// The Java crowd reads these jobs too: its tests compare them with the options.
+#[test]
+fn the_vectors_have_a_job_for_every_setting_of_the_java_crowd() {
+    let kinds = [WorkloadKind::Chat, WorkloadKind::Files];
+    let of_settings = all()
+        .filter(|(kind, _)| kinds.contains(kind))
+        .map(|(kind, setting)| job(made_of(kind, &another(setting, kind))));
+    let vector = |job: CrowdJob| {
+        let job = CrowdJob { loops: None, ..job };
+        serde_json::json!({ "options": job.options(), "job": job })
+    };
+    let vectors: Vec<_> = of_settings.chain(jobs_of_servers()).map(vector).collect();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/jobs.json");
+    let lines: Vec<String> = vectors.iter().map(serde_json::Value::to_string).collect();
+    klatch_testing::assert_committed(
+        &path,
+        &format!("[\n{}\n]\n", lines.join(",\n")),
+        "KLATCH_WRITE_REFERENCE",
+    );
+}
+
+#[test]
+fn a_job_stands_in_place_of_all_options_but_those_of_the_program() {
+    let klatch = crate::command_line();
+    let own = ["yield", "model", "read-depth", "resume", "ktls", "json", "job"];
+    for argument in klatch.find_subcommand("crowd").unwrap().get_arguments() {
+        let Some(long) = argument.get_long() else { continue };
+        let word = argument.get_possible_values().first().map(|word| word.get_name().to_owned());
+        let values =
+            word.into_iter().chain(["1", "0/2", "irc", "uring", "ws", "text", ""].map(str::to_owned));
+        // With the first value that it takes, if it takes any.
+        let kinds = values.map(|value| {
+            let option = if value.is_empty() { format!("--{long}") } else { format!("--{long}={value}") };
+            let result = crate::command_line().try_get_matches_from(["klatch", "crowd", "--job", &option]);
+            result.err().map(|error| error.kind())
+        });
+        let refusals = [ErrorKind::InvalidValue, ErrorKind::ValueValidation, ErrorKind::TooManyValues];
+        let mut taken = kinds.filter(|kind| kind.is_none_or(|kind| !refusals.contains(&kind)));
+        let kind = taken.next().unwrap_or_else(|| panic!("{long} needs another value here"));
+        assert_eq!(kind == Some(ErrorKind::ArgumentConflict), !own.contains(&long), "{long}: {kind:?}");
     }
 }
 
@@ -172,11 +332,7 @@ fn every_setting_is_a_key_of_study_files() {
     };
     for (kind, setting) in all().filter(|(_, setting)| matches!(setting.scope, Scope::All | Scope::End)) {
         let given = another(setting, kind);
-        let platform = match kind {
-            WorkloadKind::Chat | WorkloadKind::Rr => "native-epoll",
-            WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => "jetty",
-            WorkloadKind::Files => "native-pread",
-        };
+        let platform = platform_of(kind);
         let values = given.iter().map(|(name, value)| format!("{name} = '{value}'\n")).collect::<String>();
         let text =
             format!("question = 'q'\nplatforms = ['{platform}']\n[workload]\nkind = '{kind}'\n{values}");

@@ -33,16 +33,22 @@ pub(crate) fn with_transport(
         path.starts_with('/') && path.bytes().all(|byte| byte.is_ascii_graphic()),
         "--path must begin with / and have no spaces, got {path}"
     );
-    anyhow::ensure!(
-        transport.has_tls() || (tls.ca.is_none() && !tls.resume && !tls.ktls),
-        "--ca, --resume and --ktls belong to --transport tls and wss, not to {transport}"
-    );
+    check_tls(transport, tls)?;
     let websocket = WebSocket { path, subprotocol: subprotocol.unwrap_or_default() };
     Ok(Endpoint {
         websocket: transport.has_websocket().then_some(websocket),
         tls: transport.has_tls().then(|| Authorities::of(tls.ca.clone())),
         ..server
     })
+}
+
+/// Rejects options of TLS that nothing would use.
+pub(crate) fn check_tls(transport: Transport, tls: &TlsArgs) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        transport.has_tls() || (tls.ca.is_none() && !tls.resume && !tls.ktls),
+        "--ca, --resume and --ktls belong to --transport tls and wss, not to {transport}"
+    );
+    Ok(())
 }
 
 /// The variable that names the authorities, as for OpenSSL.

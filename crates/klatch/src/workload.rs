@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use klatch_record::settings::{Form, Scope, Setting};
 use klatch_record::{Workload, WorkloadKind};
 
@@ -14,6 +14,8 @@ const HEADING: &str = "Workload";
 const ORDER: usize = 1000;
 /// The option that selects the kind.
 const KIND: &str = "workload";
+/// The group of all these options.
+pub(crate) const GROUP: &str = "settings";
 
 /// The key of the kind in study files.
 const KIND_KEY: &str = "kind";
@@ -109,7 +111,9 @@ impl<O: Offer> Args for WorkloadArgs<O> {
             .value_parser(PossibleValuesParser::new(kinds))
             .default_value(WorkloadKind::default().name())
             .help_heading(HEADING);
-        offered::<O>().into_iter().fold(command.arg(kind), |command, owners| command.arg(argument(&owners)))
+        let arguments: Vec<Arg> = offered::<O>().iter().map(argument).chain([kind]).collect();
+        let group = ArgGroup::new(GROUP).args(arguments.iter().map(Arg::get_id)).multiple(true);
+        command.args(arguments).group(group)
     }
 
     fn augment_args_for_update(command: Command) -> Command {

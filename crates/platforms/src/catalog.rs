@@ -59,8 +59,8 @@ pub struct Entry {
     #[serde(default = "workloads::chat_only")]
     pub workloads: BTreeMap<WorkloadKind, InWorkload>,
     /// Command line, program first. Placeholders: `{workload}`, `{klatch}`, `{jar}`, `{netty_jar}`, `{web_jar}`, `{java}`, `{java_options}`, `{program}`,
-    /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{data}` (a folder that it can write), `{files}` (workload
-    /// `files`: the folder to read), `{source}`, `{build}`, `{knobs}`.
+    /// `{host}`, `{port}`, `{address}` (host:port), `{folder}` (of its files), `{data}` (a folder that it can write), `{source}`, `{build}`,
+    /// `{knobs}`.
     pub command: Vec<String>,
     /// Environment variables of its process, with the placeholders of the command and `{secret:NAME}`: a password that is made for one
     /// start of the server. Every user of the machine can read a command line, and only its own user an environment.

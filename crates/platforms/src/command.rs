@@ -31,8 +31,6 @@ pub(crate) struct Site<'a> {
     pub(crate) folder: &'a Path,
     /// The passwords of its start.
     pub(crate) secrets: &'a Secrets,
-    /// With the files that a platform of workload `files` reads.
-    pub(crate) files: &'a Path,
 }
 
 /// The command lines of a platform whose files are there.
@@ -123,7 +121,7 @@ impl ResolvedPlatform {
 
     fn audit_words(&self) -> Result<Vec<String>, PlatformError> {
         let nowhere = Path::new("");
-        let site = Site { host: "", port: 0, folder: nowhere, secrets: &Secrets::default(), files: nowhere };
+        let site = Site { host: "", port: 0, folder: nowhere, secrets: &Secrets::default() };
         let folders = BuildFolders::default();
         if !self.in_workload.audit.is_empty() {
             return self.words(&self.in_workload.audit, &site, &folders);
@@ -190,7 +188,6 @@ impl ResolvedPlatform {
             .replace("{injection_rate}", &injection_rate.to_string())
             .replace("{database_url}", self.database.as_ref().map_or("", |database| &database.url))
             .replace("{directories}", &self.directories().to_string())
-            .replace("{files}", &path(Some(site.files)))
             .replace("{content_seed}", &CONTENT_SEED.to_string())
             .replace("{web_files}", &path(Some(&folders.web_files)))
             .replace("{address}", &format!("{}:{}", site.host, site.port))

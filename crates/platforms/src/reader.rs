@@ -18,7 +18,7 @@ use crate::server::ServerError;
 
 /// A program that reads files, ready to be started.
 pub struct ReaderProgram {
-    /// Its command line. The options of the workload are still to be appended.
+    /// Its command line, to which the option that takes a job is still to be appended.
     pub command: Vec<String>,
     /// Variables that its platform file sets.
     pub variables: BTreeMap<String, String>,
@@ -47,7 +47,7 @@ impl ReaderProgram {
             | Workload::Orders(_) => PathBuf::new(),
         };
         let secrets = Secrets::default();
-        let site = Site { host: "", port: 0, folder: folder.path(), secrets: &secrets, files: &files };
+        let site = Site { host: "", port: 0, folder: folder.path(), secrets: &secrets };
         let Prepared { command, launch, variables, .. } = platform.prepare(&site, all)?;
         Ok(ReaderProgram { command, variables, launch, files, _folder: folder })
     }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use klatch_host::privileges::{Program, temporary_folder};
@@ -154,7 +153,7 @@ impl Server {
             ReadyBy::Accepts => free_port(listen).map_err(no_site)?,
         };
         let host = listen.to_string();
-        let site = Site { host: &host, port, folder: folder.path(), secrets: &secrets, files: Path::new("") };
+        let site = Site { host: &host, port, folder: folder.path(), secrets: &secrets };
         let prepared = match platform.prepare(&site, all) {
             // A build was stopped.
             Err(_) if all.interrupted() => {

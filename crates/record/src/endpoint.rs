@@ -4,12 +4,12 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::{ProtocolName, Transport};
 
 /// A server as its clients reach it. `T` is what a client has for TLS: the authorities that it trusts, or settings made from them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoint<T = Authorities> {
     /// Protocol of its clients.
     pub protocol: ProtocolName,
@@ -18,17 +18,20 @@ pub struct Endpoint<T = Authorities> {
     /// TCP port, not 0.
     pub port: u16,
     /// The messages are those of a WebSocket.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub websocket: Option<WebSocket>,
     /// A TLS handshake begins each connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<T>,
 }
 
 /// What a client asks for to open a WebSocket.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebSocket {
     /// Path, beginning with `/`.
     pub path: String,
-    /// Subprotocol.
+    /// Subprotocol; absent for the usual one.
+    #[serde(default, skip_serializing_if = "Subprotocol::is_usual")]
     pub subprotocol: Subprotocol,
 }
 
@@ -46,7 +49,8 @@ pub enum Subprotocol {
 }
 
 /// The authorities that may have signed the certificate of a server.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Authorities {
     /// Those of the system.
     #[default]
@@ -104,6 +108,10 @@ impl Subprotocol {
         }
     }
 
+    fn is_usual(&self) -> bool {
+        *self == Subprotocol::Usual
+    }
+
     /// The word for it on command lines and in records; `None` for the usual one.
     pub fn word(&self) -> Option<&str> {
         match self {
@@ -135,6 +143,12 @@ impl TryFrom<String> for Subprotocol {
 
     fn try_from(text: String) -> Result<Subprotocol, String> {
         text.parse()
+    }
+}
+
+impl Serialize for Subprotocol {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.word().serialize(serializer)
     }
 }
 

@@ -243,7 +243,7 @@ pub struct CrowdInfo {
     pub kind: CrowdProgram,
     /// What was set about it.
     pub knobs: BTreeMap<String, String>,
-    /// The exact command line.
+    /// The command line that starts the same crowd by hand. In a run the parent hands the same to it as a job on standard input.
     pub command: Vec<String>,
     /// What runs it, if it is not native.
     pub runtime: Option<Runtime>,

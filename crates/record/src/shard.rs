@@ -25,9 +25,9 @@ pub struct Shard {
     pub klatch: Option<Build>,
     /// The server it talked to.
     pub address: String,
-    /// The exact command line.
+    /// The command line that starts the same crowd by hand.
     pub command: Vec<String>,
-    /// The gate at which it waited for the others; `null` if it was steered, or alone.
+    /// The gate at which it waited for the others; `null` if it had a parent, or was alone.
     pub gate: Option<Gate>,
     /// The random number with which its gate was opened, in hexadecimal: the run; absent without a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -111,7 +111,9 @@ impl<'a> CrowdsInRun<'a> {
         let idle = pids.servers.iter().map(|&pid| Snapshot::take(pid).ok()).collect();
         let mut running = Vec::new();
         for (place, crowd) in crowds.iter().enumerate() {
-            let mut process = processes.start(&crowd.info.command, &crowd.knobs.launch)?;
+            let job = crowd.job.line().map_err(RunError::Job)?;
+            let mut process = processes.start(&crowd.command, &crowd.knobs.launch)?;
+            process.send_line(&job);
             process.forward_lines(place, sender.clone());
             running.push(RunningCrowd::new(crowd.clone(), process));
         }
@@ -367,10 +369,11 @@ fn server_usage(before: &Counters, after: &Counters, messages: u64) -> Option<Us
 #[cfg(test)]
 mod tests {
     use klatch_platforms::ResolvedKnobs;
-    use klatch_record::{ChatWorkload, CrowdInfo, CrowdProgram, Endpoint, Pacing, ProtocolName, Workload};
+    use klatch_record::{
+        ChatWorkload, CrowdInfo, CrowdJob, CrowdProgram, Endpoint, Load, ProtocolName, Workload,
+    };
 
     use super::*;
-    use crate::crowd_command::Load;
     use crate::observer::NoObserver;
 
     #[test]
@@ -383,23 +386,29 @@ mod tests {
     /// A crowd that is a shell script.
     fn crowd(script: &str) -> CrowdCommand {
         let command = ["sh", "-c", script].map(str::to_owned).into();
-        let pacing = Pacing::Turns;
         CrowdCommand {
-            info: CrowdInfo { kind: CrowdProgram::Native, knobs: [].into(), command, runtime: None },
+            info: CrowdInfo {
+                kind: CrowdProgram::Native,
+                knobs: [].into(),
+                command: Vec::new(),
+                runtime: None,
+            },
+            command,
+            job: CrowdJob {
+                workload: Workload::Chat(ChatWorkload {
+                    rooms: 1,
+                    users: 2,
+                    count: 1,
+                    ..ChatWorkload::default()
+                }),
+                load: Load::Server(Endpoint::plain(ProtocolName::Irc, "127.0.0.1", 1)),
+                loops: Some(1),
+                timeout_s: 60.0,
+                connect_timeout_s: 10.0,
+                seed: 1,
+                ledger: None,
+            },
             knobs: ResolvedKnobs::for_native_crowd(&[]).unwrap(),
-            workload: Workload::Chat(ChatWorkload {
-                rooms: 1,
-                users: 2,
-                count: 1,
-                size_bytes: 60,
-                start: 1,
-                pacing,
-                pause_s: 0.0,
-                churn_per_user_per_s: 0.0,
-                duration_s: None,
-                arrivals: klatch_record::Arrivals::Even,
-            }),
-            load: Load::Server(Endpoint::plain(ProtocolName::Irc, "127.0.0.1", 1)),
             host: None,
             name: "room 1".into(),
         }

@@ -1,36 +1,30 @@
-//! The command line of a crowd.
+//! The command line and the job of a crowd.
 
 use std::path::PathBuf;
 
 use klatch_platforms::{
-    Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, Setting, klatch_jar, klatch_program,
+    Java, PlatformError, ReaderProgram, ResolvedKnobs, ResolvedPlatform, klatch_jar, klatch_program,
 };
-use klatch_record::{Authorities, CrowdInfo, CrowdProgram, Endpoint, WebSocket, Workload, shard_name};
+use klatch_record::{CrowdInfo, CrowdJob, CrowdProgram, Endpoint, Load, Workload, shard_name};
 
+use crate::description::name_and_value;
 use crate::plan::{CrowdKind, Plan};
 use crate::shard::ShardServer;
 
 /// How to start one crowd process.
 #[derive(Clone)]
 pub(crate) struct CrowdCommand {
+    /// As records describe it, with the command line that a person would type.
     pub(crate) info: CrowdInfo,
+    /// The command line that is started. The job is for its standard input.
+    pub(crate) command: Vec<String>,
+    /// Its own share of the plan.
+    pub(crate) job: CrowdJob,
     pub(crate) knobs: ResolvedKnobs,
-    /// Its own share of the parties.
-    pub(crate) workload: Workload,
-    pub(crate) load: Load,
     /// The machine that runs it; `None` for this one.
     pub(crate) host: Option<String>,
     /// Its name in messages, made of its parties and host.
     pub(crate) name: String,
-}
-
-/// What a crowd process loads.
-#[derive(Clone)]
-pub(crate) enum Load {
-    /// A server.
-    Server(Endpoint),
-    /// The files of a folder. The process is the platform itself, so it is measured in place of a server.
-    Files(PathBuf),
 }
 
 /// One crowd's part of a plan.
@@ -45,6 +39,9 @@ pub(crate) struct CrowdAssignment<'a> {
     pub(crate) ledger: Option<PathBuf>,
 }
 
+/// The option of a crowd, and of a program that reads files, that takes its job from standard input.
+const JOB: &str = "--job";
+
 impl CrowdCommand {
     pub(crate) fn new(
         plan: &Plan,
@@ -53,45 +50,37 @@ impl CrowdCommand {
     ) -> Result<CrowdCommand, PlatformError> {
         let CrowdAssignment { workload, server, host, ledger } = assignment;
         let knobs = crowd_knobs(plan)?;
-        let mut command = match java {
+        let mut program = match java {
             Some(java) => {
-                let mut command = vec![java.path.display().to_string()];
-                command.extend(knobs.java_options.iter().cloned());
-                command.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
-                command
+                let mut program = vec![java.path.display().to_string()];
+                program.extend(knobs.java_options.iter().cloned());
+                program.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
+                program
             }
             None if host.is_some() => vec![plan.remote.program.clone()],
             None => vec![klatch_program()?.display().to_string()],
         };
-        command.push("crowd".to_owned());
-        command.extend(arguments(&workload, &server));
-        command.extend(option("timeout", plan.timeout.as_secs_f64()));
-        command.extend(option("connect-timeout", plan.connect_timeout.as_secs_f64()));
-        command.extend(option("seed", plan.seed));
-        command.extend(transport_options(&server));
-        let protocol = option("protocol", server.protocol.name());
-        match plan.crowd {
-            CrowdKind::Native => command.extend([protocol, option("loops", plan.crowd_loops)].concat()),
-            CrowdKind::NativeThreads => command.extend(protocol.into_iter().chain(["--threads".to_owned()])),
-            CrowdKind::Java => {}
-        }
-        command.extend(knobs.arguments.iter().cloned());
-        command.extend(["--json", "--steered"].map(str::to_owned));
-        command.extend(ledger.iter().flat_map(|file| option("ledger", file.display())));
-        let runtime = java.map(|java| java.runtime(&knobs.java_options));
-        let name_and_value = |setting: &Setting| (setting.name.clone(), setting.value.clone());
-        let settings = plan.crowd_settings.iter().map(name_and_value).collect();
-        if let Some(host) = host {
-            command = plan.remote.reach.command(host, &command);
-        }
-        Ok(CrowdCommand {
-            info: CrowdInfo { kind: plan.crowd.into(), knobs: settings, command, runtime },
-            knobs,
-            name: shard_name(workload.kind(), workload.start(), workload.parties(), host),
-            workload,
-            load: Load::Server(server),
-            host: host.map(str::to_owned),
-        })
+        program.push("crowd".to_owned());
+        let (loops, threads) = match plan.crowd {
+            CrowdKind::Native => (Some(plan.crowd_loops), None),
+            CrowdKind::NativeThreads => (None, Some("--threads".to_owned())),
+            CrowdKind::Java => (None, None),
+        };
+        let job = CrowdJob { loops, ledger, ..job(plan, workload, Load::Server(server)) };
+        let on_host = |command: Vec<String>| match host {
+            Some(host) => plan.remote.reach.command(host, &command),
+            None => command,
+        };
+        let by_hand = program.iter().cloned().chain(job.options()).chain(threads);
+        let info = CrowdInfo {
+            kind: plan.crowd.into(),
+            knobs: plan.crowd_settings.iter().map(name_and_value).collect(),
+            command: on_host(by_hand.chain(knobs.arguments.iter().cloned()).collect()),
+            runtime: java.map(|java| java.runtime(&knobs.java_options)),
+        };
+        program.push(JOB.to_owned());
+        let command = on_host(program.into_iter().chain(knobs.arguments.iter().cloned()).collect());
+        Ok(CrowdCommand::of(job, info, command, knobs, host))
     }
 
     /// The command of a platform that reads files itself.
@@ -101,37 +90,38 @@ impl CrowdCommand {
         reader: &ReaderProgram,
         workload: Workload,
     ) -> CrowdCommand {
-        let mut command = reader.command.clone();
-        command.extend(workload.options());
-        command.extend(option("timeout", plan.timeout.as_secs_f64()));
-        command.extend(["--json", "--steered"].map(str::to_owned));
-        CrowdCommand {
-            info: CrowdInfo { kind: CrowdProgram::Readers, knobs: [].into(), command, runtime: None },
-            knobs: platform.knobs.with_launch(reader.launch.clone()),
-            name: shard_name(workload.kind(), workload.start(), workload.parties(), None),
-            workload,
-            load: Load::Files(reader.files.clone()),
-            host: None,
-        }
+        let job = job(plan, workload, Load::Folder(reader.files.clone()));
+        let info = CrowdInfo {
+            kind: CrowdProgram::Readers,
+            knobs: [].into(),
+            command: [reader.command.clone(), job.options()].concat(),
+            runtime: None,
+        };
+        let command = reader.command.iter().cloned().chain([JOB.to_owned()]).collect();
+        CrowdCommand::of(job, info, command, platform.knobs.with_launch(reader.launch.clone()), None)
     }
 
-    /// Host and port of its server, or its folder.
-    pub(crate) fn address(&self) -> String {
-        match &self.load {
-            Load::Server(server) => server.to_string(),
-            Load::Files(folder) => folder.display().to_string(),
-        }
+    fn of(
+        job: CrowdJob,
+        info: CrowdInfo,
+        command: Vec<String>,
+        knobs: ResolvedKnobs,
+        host: Option<&str>,
+    ) -> CrowdCommand {
+        let (kind, start, parties) = (job.workload.kind(), job.workload.start(), job.workload.parties());
+        let name = shard_name(kind, start, parties, host);
+        CrowdCommand { info, command, job, knobs, host: host.map(str::to_owned), name }
     }
 
     /// Whether it is the platform itself.
     pub(crate) fn is_platform(&self) -> bool {
-        matches!(self.load, Load::Files(_))
+        matches!(self.job.load, Load::Folder(_))
     }
 
     /// Its server with its parties; `None` if it reads files.
     pub(crate) fn shard_server(&self) -> Option<ShardServer> {
-        let Load::Server(endpoint) = &self.load else { return None };
-        let (start, parties) = (self.workload.start(), self.workload.parties());
+        let Load::Server(endpoint) = &self.job.load else { return None };
+        let (start, parties) = (self.job.workload.start(), self.job.workload.parties());
         Some(ShardServer { endpoint: endpoint.clone(), start, parties })
     }
 }
@@ -141,11 +131,10 @@ impl CrowdCommand {
 pub fn shard_commands(program: &str, server: &Endpoint, shares: &[Workload], gate: &str) -> Vec<Vec<String>> {
     let command = |(place, share): (usize, &Workload)| {
         let mut words = vec![program.to_owned(), "crowd".to_owned()];
-        words.extend(arguments(share, server));
-        words.extend(option("protocol", server.protocol.name()));
-        words.extend(transport_options(server));
-        words.extend(option("gate", format!("{}:{gate}", shares.len())));
-        words.extend(option("out", shard_file(place)));
+        words.extend(server.options(share));
+        words.extend(share.options());
+        words.extend(["--gate".to_owned(), format!("{}:{gate}", shares.len())]);
+        words.extend(["--out".to_owned(), shard_file(place)]);
         words
     };
     shares.iter().enumerate().map(command).collect()
@@ -165,27 +154,15 @@ pub(crate) fn crowd_knobs(plan: &Plan) -> Result<ResolvedKnobs, PlatformError> {
     })
 }
 
-fn arguments(workload: &Workload, server: &Endpoint) -> Vec<String> {
-    let mut words = [option("host", &server.host), option("port", server.port)].concat();
-    words.extend(workload.options());
-    words
-}
-
-/// The options for what lies between the protocol and TCP. There are none for plain TCP.
-fn transport_options(server: &Endpoint) -> Vec<String> {
-    let transport = Some(server.transport()).filter(|transport| !transport.is_plain());
-    let mut words: Vec<String> =
-        transport.into_iter().flat_map(|transport| option("transport", transport)).collect();
-    if let Some(WebSocket { path, subprotocol }) = &server.websocket {
-        words.extend((path != "/").then(|| option("path", path)).into_iter().flatten());
-        words.extend(subprotocol.word().into_iter().flat_map(|word| option("subprotocol", word)));
+/// The part of the plan that all its crowds have, with this share of the workload.
+fn job(plan: &Plan, workload: Workload, load: Load) -> CrowdJob {
+    CrowdJob {
+        workload,
+        load,
+        loops: None,
+        timeout_s: plan.timeout.as_secs_f64(),
+        connect_timeout_s: plan.connect_timeout.as_secs_f64(),
+        seed: plan.seed,
+        ledger: None,
     }
-    let authorities = server.tls.as_ref().and_then(Authorities::file);
-    words.extend(authorities.into_iter().flat_map(|file| option("ca", file.display())));
-    words
-}
-
-/// An option of a crowd with its value.
-fn option(name: &str, value: impl ToString) -> [String; 2] {
-    [format!("--{name}"), value.to_string()]
 }

@@ -104,6 +104,9 @@ pub enum RunError {
     /// A crowd process could not be started.
     #[error("the crowd: {0}")]
     Crowd(#[from] ProcessError),
+    /// A path of the job of a crowd is not in UTF-8.
+    #[error("cannot write the job of the crowd: {0}")]
+    Job(serde_json::Error),
     /// A crowd ended before the gate opened.
     #[error("the crowd ({name}) ended without a result; on standard error: {stderr}")]
     CrowdDied {

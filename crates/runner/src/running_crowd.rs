@@ -51,7 +51,7 @@ pub(crate) struct RunningCrowd {
 
 impl RunningCrowd {
     pub(crate) fn new(command: CrowdCommand, process: Process) -> RunningCrowd {
-        let expected = command.workload.messages_expected().unwrap_or(0);
+        let expected = command.job.workload.messages_expected().unwrap_or(0);
         RunningCrowd {
             command,
             process,

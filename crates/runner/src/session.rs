@@ -286,8 +286,8 @@ fn crowd_part(crowd: &CrowdCommand, output: CrowdOutput) -> CrowdPart<'_> {
     };
     CrowdPart {
         crowd: &crowd.info,
-        workload: &crowd.workload,
-        address: crowd.address(),
+        workload: &crowd.job.workload,
+        address: crowd.job.load.to_string(),
         host: crowd.host.clone(),
         program: match crowd.host {
             Some(_) => CrowdBuild::OfHost(report.as_ref().map(|report| report.klatch.clone())),

@@ -75,9 +75,10 @@ fn slow_run(out: &Path, arguments: &[&str]) -> Child {
     run
 }
 
-fn kill_child(run: &Child, what: &str) {
+/// Kills a child, by its place among those of a kind.
+fn kill_child(run: &Child, what: &str, place: usize) {
     let children = children_of(run.id());
-    let (pid, _) = children.iter().find(|(_, line)| line.contains(what)).expect(what);
+    let (pid, _) = children.iter().filter(|(_, line)| line.contains(what)).nth(place).expect(what);
     kill_process(Pid::from_raw(*pid as i32).unwrap(), Signal::KILL).unwrap();
 }
 
@@ -85,7 +86,7 @@ fn kill_child(run: &Child, what: &str) {
 fn a_shard_that_is_killed_is_named() {
     let out = tempfile::tempdir().unwrap();
     let run = slow_run(out.path(), &["--shards", "2"]);
-    kill_child(&run, "--start 2");
+    kill_child(&run, " crowd --job", 1);
     let finished = Finished::from(run.wait_with_output().unwrap());
     let record = finished.record();
     assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");
@@ -100,7 +101,7 @@ fn a_shard_that_is_killed_is_named() {
 fn a_server_that_is_killed_is_named() {
     let out = tempfile::tempdir().unwrap();
     let run = slow_run(out.path(), &["--servers", "2"]);
-    kill_child(&run, " serve ");
+    kill_child(&run, " serve ", 0);
     let finished = Finished::from(run.wait_with_output().unwrap());
     let record = finished.record();
     assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{finished:?}");

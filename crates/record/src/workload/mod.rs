@@ -23,6 +23,8 @@ pub use rr::RrWorkload;
 pub use trade::{TradeMix, TradeWorkload};
 pub use web::{CONTENT_SEED, WebWorkload};
 
+use crate::ProtocolName;
+
 /// Most users of a local crowd that connect from one address; the following ones use the next address.
 pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
 
@@ -133,6 +135,16 @@ impl WorkloadKind {
             WorkloadKind::Web => "request",
             WorkloadKind::Trade | WorkloadKind::Orders => "operation",
             WorkloadKind::Files => "read",
+        }
+    }
+
+    /// The protocol of `klatch crowd` without another.
+    pub fn usual_protocol(self) -> ProtocolName {
+        match self {
+            WorkloadKind::Chat => ProtocolName::Irc,
+            WorkloadKind::Rr => ProtocolName::Echo,
+            WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => ProtocolName::Http,
+            WorkloadKind::Files => ProtocolName::File,
         }
     }
 

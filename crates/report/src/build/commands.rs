@@ -13,7 +13,7 @@ use crate::read::Source;
 /// Largest number of cells with listed command lines; the records have all.
 const CELLS_MAX: usize = 40;
 
-/// The command of the whole study, and the exact command lines of server and crowd for each cell.
+/// The command of the whole study, and for each cell the command lines of server and crowd.
 pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut add = |what: String, words: &[String]| {
@@ -37,7 +37,7 @@ pub(super) fn commands(subject: &Subject, sources: &[Source]) -> Vec<Command> {
         if let Some(server) = &record.platform.command {
             add(format!("{label}: server, as it was started"), server);
         }
-        add(format!("{label}: crowd, as it was started"), &record.crowd.command);
+        add(format!("{label}: crowd, by hand"), &record.crowd.command);
     }
     commands
 }

@@ -4,7 +4,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::support::network::{self, Link, Network};
-use crate::support::{Finished, crowd_process, until_joined};
+use crate::support::{Finished, until_joined};
 use klatch_record::{Record, Status};
 use klatch_testing::all_met;
 use rustix::process::{Pid, Signal, kill_process};
@@ -72,11 +72,10 @@ fn a_shard_that_dies_on_its_host_is_named() {
     let network = Network::new(None);
     let out = tempfile::tempdir().unwrap();
     let slow = ["--pacing", "rate", "--rate", "5", "--count", "50", "--rooms", "2", "--users", "4"];
-    let mut command = network.run(out.path(), &[&slow[..], &["--size", "61"]].concat());
+    let mut command = network.run(out.path(), &slow);
     let mut running = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     until_joined(&mut running);
-    // The size distinguishes this test's crowd.
-    let shard = crowd_process(&["--size 61", "--start 2"]);
+    let shard = network.crowd_on(1);
     kill_process(Pid::from_raw(shard as i32).unwrap(), Signal::KILL).unwrap();
     let finished = Finished::from(running.wait_with_output().unwrap());
     let record = finished.record();

@@ -215,23 +215,6 @@ pub(crate) fn children_of(pid: u32) -> Vec<(u32, String)> {
     pids.filter_map(child).collect()
 }
 
-/// The crowd process of this test's klatch with these options, whatever its parent.
-pub(crate) fn crowd_process(options: &[&str]) -> u32 {
-    let numbers = std::fs::read_dir("/proc").unwrap().flatten();
-    let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let klatch = std::fs::canonicalize(env!("CARGO_BIN_EXE_klatch")).unwrap();
-    let is_it = |pid: &u32| {
-        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        let runs_klatch =
-            std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|program| program == klatch);
-        runs_klatch
-            && line.contains(" crowd ")
-            && options.iter().all(|option| line.contains(&format!(" {option} ")))
-    };
-    pids.find(is_it).expect("the crowd runs")
-}
-
 /// Waits until a process that is not a child of the test has ended; `None` after ten seconds.
 pub(crate) fn gone(pid: u32) -> Option<()> {
     use rustix::process::{Pid, PidfdFlags, pidfd_open};

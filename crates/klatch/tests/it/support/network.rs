@@ -34,6 +34,8 @@ pub(crate) struct Link {
 pub(crate) struct Network {
     processes: Vec<Child>,
     server: u32,
+    /// The processes that hold the namespaces of the hosts.
+    hosts: Vec<u32>,
     folder: TempDir,
 }
 
@@ -41,7 +43,7 @@ impl Network {
     /// Connects the hosts by veth, or by this `link`.
     pub(crate) fn new(link: Option<Link>) -> Network {
         let folder = tempfile::tempdir().unwrap();
-        let mut network = Network { processes: Vec::new(), server: 0, folder };
+        let mut network = Network { processes: Vec::new(), server: 0, hosts: Vec::new(), folder };
         network.server = network.namespace();
         for name in ["host-key", "user-key"] {
             run(&["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", &network.path(name)]);
@@ -54,6 +56,7 @@ impl Network {
         );
         for (number, host) in [(1, "a"), (2, "b")] {
             let (namespace, here) = (network.namespace(), format!("10.77.{number}.1"));
+            network.hosts.push(namespace);
             let there = format!("10.77.{number}.2");
             match link {
                 None => network.veth(namespace, host, &here, &there),
@@ -79,6 +82,17 @@ impl Network {
         let ssh = format!("ssh -F {} -o BatchMode=yes -- {{host}} {{command}}", self.path("ssh-config"));
         command.arg(ssh).args(arguments);
         command
+    }
+
+    /// The process of this test's klatch that runs on a host, by its place.
+    pub(crate) fn crowd_on(&self, host: usize) -> u32 {
+        let klatch = std::fs::canonicalize(env!("CARGO_BIN_EXE_klatch")).unwrap();
+        let link = |pid: u32, name: &str| std::fs::read_link(format!("/proc/{pid}/{name}")).ok();
+        let network = link(self.hosts[host], "ns/net");
+        let numbers = std::fs::read_dir("/proc").unwrap().flatten();
+        let mut pids = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let is_it = |pid: &u32| link(*pid, "exe") == Some(klatch.clone()) && link(*pid, "ns/net") == network;
+        pids.find(is_it).expect("the crowd runs")
     }
 
     fn path(&self, name: &str) -> String {

@@ -73,7 +73,7 @@ fn is_of_tests(name: &str, texts: &[(String, String)]) -> bool {
     let module = regex::escape(&module.to_string_lossy());
     // In the file of the module around it, or, with its path, in a file beside it.
     let declared = format!(
-        r#"#\[cfg\(test\)\]\s*(?:(?:pub\(crate\) )?mod {module}|#\[path = "{module}\.rs"\]\s*mod \w+);"#
+        r#"#\[cfg\(test\)\]\s*(?:(?:pub\(crate\) )?mod {module}|#\[path = "{module}\.rs"\]\s*(?:pub\(crate\) )?mod \w+);"#
     );
     let declared = Regex::new(&declared).expect("a regex");
     let is_near = |other: &Path| other.parent() == Some(folder) || other == folder.with_extension("rs");

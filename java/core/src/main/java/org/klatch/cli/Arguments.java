@@ -44,6 +44,13 @@ final class Arguments {
     }
   }
 
+  /** Adds options that do not come from the command line, by name and value. */
+  void putAll(Map<String, String> options) throws StartupException {
+    for (Map.Entry<String, String> option : options.entrySet()) {
+      put(option.getKey(), option.getValue());
+    }
+  }
+
   private void put(String name, String value) throws StartupException {
     if (given.containsKey(name)) {
       throw new StartupException.Usage("option -" + name + " is given twice");

@@ -2,8 +2,11 @@ package org.klatch.cli;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.util.List;
 import java.util.Set;
@@ -24,14 +27,17 @@ final class CrowdCommand {
       """;
 
   int run(List<String> args) throws StartupException, InterruptedException {
-    Arguments arguments =
-        new Arguments(args, Set.of("json", "steered", "yield", "unverified", "help"));
+    Arguments arguments = new Arguments(args, Set.of("json", "job", "yield", "unverified", "help"));
+    boolean steered =
+        arguments.flag("job", "take options and commands as JSON and lines on standard input");
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in, UTF_8));
+    if (steered) {
+      arguments.putAll(Job.options(readLine(in)));
+    }
     CrowdWorkload workload =
         workload(arguments.text("workload", "chat|files", "chat", "users who chat, or readers"));
     workload.read(arguments);
     boolean json = arguments.flag("json", "print events and the result as JSON, one a line");
-    boolean steered =
-        arguments.flag("steered", "obey go, pause, resume, finish, quit on standard input");
     if (arguments.flag("help", "print this help")) {
       System.out.print(USAGE.formatted(Invocation.command()) + arguments.help());
       System.out.print("\nexit status: 0 valid, 1 invalid, 2 could not run\n");
@@ -41,13 +47,20 @@ final class CrowdCommand {
     workload.check(arguments);
     // Not System.out: the locale's character set may have no µ.
     var out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, UTF_8);
-    Printer printer = json ? new JsonPrinter(out) : new TextPrinter(out);
-    return run(workload, printer, steered);
+    Printer printer = json || steered ? new JsonPrinter(out) : new TextPrinter(out);
+    return run(workload, new StdinControl(printer, steered ? in : null), printer);
   }
 
-  private static int run(CrowdWorkload workload, Printer printer, boolean steered)
+  private static String readLine(BufferedReader in) throws StartupException {
+    try {
+      return in.readLine();
+    } catch (IOException e) {
+      throw new StartupException("cannot read the job from standard input: " + e.getMessage());
+    }
+  }
+
+  private static int run(CrowdWorkload workload, StdinControl control, Printer printer)
       throws StartupException, InterruptedException {
-    StdinControl control = new StdinControl(printer, steered);
     Crowd crowd = workload.newCrowd(control);
     control.start(crowd);
     Result result = crowd.run();

@@ -2,8 +2,6 @@ package org.klatch.cli;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -12,27 +10,32 @@ import org.klatch.crowd.Crowd;
 import org.klatch.crowd.Histogram;
 
 /**
- * Controls a crowd by commands on standard input, if steered, and stops it on SIGINT and SIGTERM.
+ * Controls a crowd by the commands of a parent, if it has one, and stops it on SIGINT and SIGTERM.
  */
 final class StdinControl implements Control {
   private static final String END = "the end of standard input";
   private static final long GRACE_S = 5;
 
   private final Printer printer;
-  private final boolean steered;
+  private final BufferedReader commands; // null if no parent sends any
   private final LinkedBlockingQueue<String> lines = new LinkedBlockingQueue<>();
   private boolean going; // has read `go`. Belongs to the reading thread
   private final CountDownLatch ended = new CountDownLatch(1);
 
-  StdinControl(Printer printer, boolean steered) {
+  /**
+   * Creates it.
+   *
+   * @param commands the lines of a parent; null without one
+   */
+  StdinControl(Printer printer, BufferedReader commands) {
     this.printer = printer;
-    this.steered = steered;
+    this.commands = commands;
   }
 
   /** Starts to read standard input and to handle signals. */
   void start(Crowd crowd) {
     Runtime.getRuntime().addShutdownHook(new Thread(() -> interrupted(crowd), "signal"));
-    if (steered) {
+    if (commands != null) {
       Thread reader = new Thread(() -> read(crowd), "standard input");
       reader.setDaemon(true);
       reader.start();
@@ -80,15 +83,14 @@ final class StdinControl implements Control {
   }
 
   private String await(String command) throws InterruptedException {
-    String line = steered ? lines.take() : command;
+    String line = commands != null ? lines.take() : command;
     return line.equals(command) ? null : "stopped: got " + line + " instead of `" + command + "`";
   }
 
   private void read(Crowd crowd) {
     try {
-      var in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
       String line;
-      while ((line = in.readLine()) != null) {
+      while ((line = commands.readLine()) != null) {
         obey(crowd, line.strip());
       }
     } catch (IOException e) {

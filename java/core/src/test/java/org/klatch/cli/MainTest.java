@@ -42,6 +42,7 @@ class MainTest {
           crowd --bogus=1            | unknown option -bogus
           crowd -port                | option -port needs a value: N
           crowd -port 1 --port 2     | option -port is given twice
+          crowd --steered            | unknown option -steered
           crowd --json=yes           | option -json takes no value
           crowd room                 | unexpected argument room
           crowd -workload rr         | workload must be chat or files, got rr

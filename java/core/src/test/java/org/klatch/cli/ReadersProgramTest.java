@@ -41,7 +41,11 @@ class ReadersProgramTest {
 
   @Test
   void commandsSteerTheReaders() throws Exception {
-    try (Program readers = readers("--readers 2 --duration 86400 --json --steered")) {
+    try (Program readers = new Program("crowd", "--job")) {
+      String workload =
+          "{\"kind\":\"files\",\"readers\":2,\"files\":1,\"file_mib\":1,\"duration_s\":86400}";
+      String folderInJson = JSON.writeValueAsString(folder.toString());
+      readers.send("{\"workload\":" + workload + ",\"folder\":" + folderInJson + "}");
       assertTrue(readers.next().startsWith("{\"event\":\"joined\",\"join_s\":"));
       for (String command : "go pause resume pause resume finish".split(" ", -1)) {
         readers.send(command);

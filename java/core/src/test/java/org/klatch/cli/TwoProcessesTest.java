@@ -188,7 +188,7 @@ class TwoProcessesTest {
 
   @Test
   void goAndQuitSteerTheCrowd() throws Exception {
-    try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
+    try (Program crowd = steered("\"rooms\":1,\"users\":3,\"count\":2")) {
       assertEquals("joined", event(crowd.next()));
       crowd.send("go");
       assertTrue(crowd.skipTo("\"done\"") != null);
@@ -200,7 +200,7 @@ class TwoProcessesTest {
 
   @Test
   void pausesAreReportedAndFinishEndsTheRun() throws Exception {
-    try (Program crowd = crowd("-rooms 2 -users 3 -count 1000000 --json --steered")) {
+    try (Program crowd = steered("\"rooms\":2,\"users\":3,\"count\":1000000")) {
       for (String command : "go pause resume pause pause resume finish".split(" ", -1)) {
         crowd.send(command);
       }
@@ -226,7 +226,7 @@ class TwoProcessesTest {
 
   @Test
   void aPauseBeforeTheGateOpensStopsTheCrowd() throws Exception {
-    try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
+    try (Program crowd = steered("\"rooms\":1,\"users\":3,\"count\":2")) {
       crowd.send("pause");
       JsonNode failure = JSON.readTree(crowd.skipTo("\"result\"")).get("failure");
       assertEquals("stopped: got pause instead of `go`", failure.get("detail").asText());
@@ -235,7 +235,7 @@ class TwoProcessesTest {
 
   @Test
   void queuedCommandsWorkAfterTheEndOfInput() throws Exception {
-    try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
+    try (Program crowd = steered("\"rooms\":1,\"users\":3,\"count\":2")) {
       crowd.send("go");
       crowd.send("quit");
       crowd.endOfInput();
@@ -245,8 +245,17 @@ class TwoProcessesTest {
   }
 
   @Test
+  void withoutAJobNoCrowdStarts() throws Exception {
+    try (Program crowd = new Program("crowd", "--job")) {
+      crowd.endOfInput();
+      assertEquals(2, crowd.exitStatus());
+      assertEquals(List.of("klatch: standard input has no job"), crowd.errors());
+    }
+  }
+
+  @Test
   void endOfInputInsteadOfGoStopsTheCrowd() throws Exception {
-    try (Program crowd = crowd("-rooms 1 -users 3 -count 2 --json --steered")) {
+    try (Program crowd = steered("\"rooms\":1,\"users\":3,\"count\":2")) {
       crowd.endOfInput();
       JsonNode result = JSON.readTree(crowd.skipTo("\"result\""));
       assertEquals("stopped", result.get("failure").get("kind").asText());
@@ -258,7 +267,9 @@ class TwoProcessesTest {
   @Test
   void endOfInputDuringTheRunStopsTheCrowd() throws Exception {
     try (Program crowd =
-        crowd("-rooms 1 -users 3 -count 1000 -pacing rate -rate 1 --json --steered")) {
+        steered(
+            "\"rooms\":1,\"users\":3,\"count\":1000,"
+                + "\"pacing\":{\"kind\":\"rate\",\"per_user_per_s\":1.0}")) {
       crowd.next();
       crowd.send("go");
       crowd.next(); // a progress event
@@ -299,6 +310,15 @@ class TwoProcessesTest {
   private Program crowd(String options) throws IOException {
     String all = "crowd -port " + ready.get("port").asInt() + " " + options;
     return new Program(all.split(" ", -1));
+  }
+
+  /** A crowd with a parent, whose job has these settings of its workload. */
+  private Program steered(String settings) throws IOException {
+    Program crowd = new Program("crowd", "--job");
+    String server =
+        "{\"protocol\":\"irc\",\"host\":\"127.0.0.1\",\"port\":" + ready.get("port") + "}";
+    crowd.send("{\"workload\":{\"kind\":\"chat\"," + settings + "},\"server\":" + server + "}");
+    return crowd;
   }
 
   private static String event(String line) throws IOException {
