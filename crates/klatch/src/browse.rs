@@ -9,15 +9,17 @@ use std::time::SystemTime;
 use anyhow::Context;
 use clap::Args;
 use klatch_report::viewer::{Answer, Loopback, announced};
-use klatch_report::{Entry, IndexFilter, index};
+use klatch_report::{Entry, IndexFilter, history_page, index};
+use klatch_study::history::{HistoryError, HistoryTerms, history};
 use percent_encoding::percent_decode_str;
 
+use crate::history::{POINTS, SIGNIFICANCE};
 use crate::output::print_line;
 use crate::report::{Format, render, report_of, report_side_by_side};
 
 /// Browse the results folder on loopback
 ///
-/// Serves an index of the results, newest first, with search and filters, and reports of one or two of them. A run with --web that writes
+/// Serves an index of the results, newest first, with search and filters, reports of one or two of them, and metrics over time. A run with --web that writes
 /// into the folder can be watched from there. Ctrl-C ends it.
 #[derive(Args)]
 pub(crate) struct Browse {
@@ -62,6 +64,7 @@ impl Browse {
             page: parameter("page").parse().unwrap_or(1),
         };
         match path {
+            "/history" => self.history().map(Some),
             "/" => self.index(known, &filter(), None).map(Some),
             "/compare" => match (self.folder(&parameter("a"))?, self.folder(&parameter("b"))?) {
                 (Some(a), Some(b)) if a != b => {
@@ -85,6 +88,16 @@ impl Browse {
         let entries = known.read(&self.results, folders(&self.results)?);
         let running = announced(&self.results);
         Ok(index(&entries, filter, &running, &self.results.display().to_string(), problem)?)
+    }
+
+    fn history(&self) -> anyhow::Result<String> {
+        let terms =
+            HistoryTerms { metrics: Vec::new(), points_max: POINTS as usize, significance: SIGNIFICANCE };
+        let found = match history(std::slice::from_ref(&self.results), &terms) {
+            Err(HistoryError::Empty { .. }) => None,
+            found => Some(found?),
+        };
+        Ok(history_page(found.as_ref(), &self.results)?)
     }
 
     /// The folder of this name. Only direct children of the results folder match, so a name cannot escape it.

@@ -6,7 +6,7 @@ use crate::pager;
 
 /// Heading and its commands, in the order of use. A test compares the table with clap's own list.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Commands", &["run", "duet", "compare", "study", "report", "platforms", "instruments"]),
+    ("Commands", &["run", "duet", "compare", "study", "history", "report", "platforms", "instruments"]),
     ("Check and calibrate", &["doctor", "calibrate", "floor", "conformance", "web-files"]),
     ("Run the parts separately", &["serve", "crowd", "plan", "merge"]),
     ("Kernel and schedulers", &["trace", "sched", "lab", "simulate", "probe"]),
@@ -125,6 +125,7 @@ mod tests {
                     "warmup",
                     "trials",
                     "starts",
+                    "label",
                     "require",
                     "junit",
                     "out",

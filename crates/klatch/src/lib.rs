@@ -12,6 +12,7 @@ mod duet;
 mod duet_side;
 mod floor;
 mod help;
+mod history;
 mod hosts;
 mod instruments;
 mod interrupt;
@@ -74,6 +75,7 @@ enum Command {
     Compare(compare::Compare),
     Duet(Box<duet::Duet>),
     Study(study::Study),
+    History(history::History),
     Report(report::Report),
     Platforms(platforms::Platforms),
     Instruments(instruments::Instruments),
@@ -168,6 +170,7 @@ impl Command {
             Command::Compare(compare) => compare.execute(),
             Command::Duet(duet) => duet.execute(),
             Command::Study(study) => study.execute(),
+            Command::History(history) => history.execute(),
             Command::Report(report) => report.execute(),
             Command::Platforms(platforms) => platforms.execute(),
             Command::Instruments(instruments) => instruments.execute(),

@@ -100,6 +100,9 @@ pub(crate) struct Run {
     /// [default: 1, or 3 of each of several platforms]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100), verbatim_doc_comment, help_heading = MEASUREMENT)]
     starts: Option<u32>,
+    /// Name of the build that is measured, such as its commit, for `klatch history`
+    #[arg(long, value_name = "TEXT", value_parser = crate::history::label, help_heading = MEASUREMENT)]
+    label: Option<String>,
     #[command(flatten, next_help_heading = MEASUREMENT)]
     require: RequireArgs,
     /// Folder for the records
@@ -333,7 +336,8 @@ impl Run {
             starts,
             require: std::mem::take(&mut self.require.require),
         };
-        let shown = Shown { out: self.out, json: self.json, web: self.web, require: self.require };
+        let shown =
+            Shown { out: self.out, json: self.json, web: self.web, require: self.require, label: self.label };
         Study::of_options(self.platforms, self.allow_sysctl, self.seed, shown).measure(&file.file())
     }
 
@@ -379,6 +383,7 @@ impl Run {
         };
         Ok(Plan {
             subject,
+            label: self.label,
             crowd,
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,

@@ -24,6 +24,8 @@ enum Kind {
     Result,
     /// Result of a duet
     Duet,
+    /// Metrics over time
+    History,
     /// Report in the format JSON
     Report,
 }
@@ -35,6 +37,7 @@ impl Schema {
             Kind::Study => include_str!("../../../docs/study.schema.json"),
             Kind::Result => include_str!("../../../docs/result.schema.json"),
             Kind::Duet => include_str!("../../../docs/duet.schema.json"),
+            Kind::History => include_str!("../../../docs/history.schema.json"),
             Kind::Report => include_str!("../../../docs/report.schema.json"),
         };
         print(schema);

@@ -326,6 +326,7 @@ fn every_setting_is_a_key_of_study_files() {
     let path = folder.path().join("mine.toml");
     let base = klatch_study::StudyBase {
         preset: None,
+        label: None,
         platforms: Default::default(),
         out: folder.path().to_owned(),
         build: crate::version::build(),

@@ -15,6 +15,7 @@ const FREE: &[&str] = &[
     "started_at",
     "role",
     "number",
+    "options.label",
     "options.trials",
     "options.require",
     // Results.

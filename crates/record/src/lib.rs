@@ -12,6 +12,7 @@ mod environment;
 mod error_chain;
 mod explanation;
 mod floor;
+mod history;
 mod job;
 mod joining;
 pub mod lab;
@@ -69,6 +70,9 @@ pub use environment::{Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
 pub use explanation::{ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation};
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorLoad, FloorResult, FloorRow, LoopbackCost};
+#[cfg(feature = "schema")]
+pub use history::history_schema;
+pub use history::{HISTORY_SCHEMA_NAME, History, HistoryChange, HistoryPoint, HistorySeries, SeriesKind};
 pub use job::{CrowdJob, JobError, Load};
 pub use joining::Joining;
 pub use latency::{Latency, LatencyError};

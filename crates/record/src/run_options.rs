@@ -20,6 +20,9 @@ pub struct RunOptions {
     /// Folder with platform files in addition to Klatch's; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalog: Option<String>,
+    /// The build that was measured, as named by whoever started the run; absent if it was not named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Subprotocol of the WebSocket, or `none`; absent for the default of the platform and its protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subprotocol: Option<String>,
@@ -79,6 +82,7 @@ impl Default for RunOptions {
             target: None,
             ca: None,
             catalog: None,
+            label: None,
             subprotocol: None,
             scheduler: None,
             instruments: Vec::new(),

@@ -20,6 +20,8 @@ use crate::target::Target;
 pub struct Plan {
     /// What is measured.
     pub subject: Subject,
+    /// Name of the build that is measured, for its records; `None` if it has none.
+    pub label: Option<String>,
     /// Load generator to use.
     pub crowd: CrowdKind,
     /// Knobs of the crowd.
@@ -97,6 +99,7 @@ impl Plan {
         let defaults = RunOptions::default();
         Plan {
             subject,
+            label: None,
             crowd: CrowdKind::Native,
             crowd_settings: Vec::new(),
             sysctls: Vec::new(),

@@ -11,6 +11,7 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
     // Every field of a plan is named, so that a new one is not forgotten here.
     let Plan {
         subject,
+        label,
         crowd: _,
         crowd_settings: _,
         sysctls: _,
@@ -36,6 +37,7 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
         program: remote.program.clone(),
     });
     RunOptions {
+        label: label.clone(),
         scheduler: scheduler.as_ref().map(ToString::to_string),
         instruments: instruments.clone(),
         shards: *shards,

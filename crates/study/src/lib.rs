@@ -7,6 +7,7 @@ mod emulated;
 mod engine;
 mod error;
 mod file;
+pub mod history;
 mod measured;
 mod plan;
 #[cfg(feature = "schema")]

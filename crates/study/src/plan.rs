@@ -16,6 +16,8 @@ use crate::series::{Preset, Rules};
 pub struct StudyBase {
     /// Java and catalog of all platforms.
     pub platforms: PlatformRequest,
+    /// Name of the build that is measured, for its records; `None` if it has none.
+    pub label: Option<String>,
     /// Folder below which results are written.
     pub out: PathBuf,
     /// Version and commit of this Klatch.

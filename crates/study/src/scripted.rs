@@ -12,6 +12,7 @@ use crate::{StudyBase, StudyFile, StudyPlan};
 /// What the study files of tests do not set.
 pub(crate) fn base() -> StudyBase {
     StudyBase {
+        label: None,
         preset: None,
         platforms: PlatformRequest::default(),
         out: "results".into(),

@@ -20,7 +20,7 @@ impl Study {
     /// Visits the cells on this machine.
     pub(crate) fn measure(&self, file: &StudyFile) -> anyhow::Result<ExitCode> {
         let mut plan = file.measured(
-            &StudyBase { preset: self.preset, ..base(&self.platforms, &self.out) },
+            &StudyBase { preset: self.preset, label: self.label.clone(), ..base(&self.platforms, &self.out) },
             self.seed.unwrap_or(1),
         )?;
         self.require.check()?;
@@ -77,7 +77,13 @@ impl Study {
 
 /// What a study file does not set.
 pub(crate) fn base(platforms: &PlatformArgs, out: &Path) -> StudyBase {
-    StudyBase { platforms: platforms.request(), out: out.to_owned(), build: build(), preset: None }
+    StudyBase {
+        platforms: platforms.request(),
+        label: None,
+        out: out.to_owned(),
+        build: build(),
+        preset: None,
+    }
 }
 
 /// The plan as text: question, rules, instruments, cells and number of runs.

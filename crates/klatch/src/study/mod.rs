@@ -67,6 +67,9 @@ pub(crate) struct Study {
     require: RequireArgs,
     #[command(flatten)]
     platforms: PlatformArgs,
+    /// Name of the build that is measured, such as its commit, for `klatch history`
+    #[arg(long, value_name = "TEXT", value_parser = crate::history::label, help_heading = MEASURED)]
+    label: Option<String>,
     /// Allow the study's `[sysctls]` to change the machine during visits
     #[arg(long, help_heading = MEASURED)]
     allow_sysctl: bool,
@@ -101,12 +104,13 @@ pub(crate) struct Shown {
     pub(crate) json: bool,
     pub(crate) web: WebArgs,
     pub(crate) require: RequireArgs,
+    pub(crate) label: Option<String>,
 }
 
 impl Study {
     /// A measured study that options of another command describe.
     pub(crate) fn of_options(platforms: PlatformArgs, allow_sysctl: bool, seed: u64, shown: Shown) -> Study {
-        let Shown { out, json, web, require } = shown;
+        let Shown { out, json, web, require, label } = shown;
         Study {
             study: None,
             dry_run: false,
@@ -116,6 +120,7 @@ impl Study {
             json,
             require,
             platforms,
+            label,
             allow_sysctl,
             preset: None,
             seed: Some(seed),
@@ -143,12 +148,13 @@ impl Study {
     }
 
     /// The options that do not suit every kind of study: name, whether it is given, and the kinds.
-    fn options_of_kinds(&self) -> [(&'static str, bool, &'static [ResultKind]); 13] {
+    fn options_of_kinds(&self) -> [(&'static str, bool, &'static [ResultKind]); 14] {
         use ResultKind::{Emulated, Measured, Simulated};
         let PlatformRequest { java, catalog, .. } = self.platforms.request();
         [
             ("java", java.is_some(), &[Measured, Emulated]),
             ("catalog", catalog.is_some(), &[Measured]),
+            ("label", self.label.is_some(), &[Measured]),
             ("require", !self.require.require.is_empty(), &[Measured]),
             ("junit", self.require.junit.is_some(), &[Measured]),
             ("allow-sysctl", self.allow_sysctl, &[Measured]),
@@ -186,6 +192,7 @@ impl Study {
             ("require", Some(required).filter(|required| !required.is_empty())),
             ("java", java.map(path)),
             ("catalog", catalog.map(path)),
+            ("label", self.label.clone()),
             ("allow-sysctl", self.allow_sysctl.then(String::new)),
             ("sensitivity", self.sensitivity.then(String::new)),
             ("preset", self.preset.map(|preset| preset.name().to_owned())),

@@ -19,6 +19,7 @@ mod files;
 mod foreign_settings;
 mod gate;
 mod guide_commands;
+mod history;
 mod hostile;
 mod in_force;
 mod instruments;

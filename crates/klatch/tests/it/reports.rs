@@ -81,7 +81,18 @@ fn a_study_ends_with_its_report() {
 }
 
 /// A `klatch browse`, killed when dropped, so that a failed assertion leaves none behind.
-struct Open(Child);
+pub(crate) struct Open(Child);
+
+impl Open {
+    /// Browses a folder; returns the port too.
+    pub(crate) fn folder(folder: &Path) -> (Open, u16) {
+        let mut open = Open(klatch().arg("browse").arg(folder).stdout(Stdio::piped()).spawn().unwrap());
+        let mut line = String::new();
+        BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
+        (open, port)
+    }
+}
 
 impl Drop for Open {
     fn drop(&mut self) {
@@ -91,7 +102,7 @@ impl Drop for Open {
 }
 
 /// Status line and body of a page.
-fn get(port: u16, path: &str, host: &str) -> (String, String) {
+pub(crate) fn get(port: u16, path: &str, host: &str) -> (String, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     write!(stream, "GET {path} HTTP/1.0\r\nHost: {host}\r\n\r\n").unwrap();
@@ -107,10 +118,7 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
     let folders = two_runs(out.path());
     let names: Vec<&str> =
         folders.iter().map(|folder| folder.file_name().unwrap().to_str().unwrap()).collect();
-    let mut open = Open(klatch().arg("browse").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let port: u16 = line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
+    let (_open, port) = Open::folder(out.path());
     let host = format!("127.0.0.1:{port}");
     let page = |path: &str| get(port, path, &host);
 
@@ -136,10 +144,7 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
 #[test]
 fn a_client_of_open_that_does_not_read_or_sends_without_end_delays_nobody() {
     let out = tempfile::tempdir().unwrap();
-    let mut open = Open(klatch().arg("browse").arg(out.path()).stdout(Stdio::piped()).spawn().unwrap());
-    let mut line = String::new();
-    BufReader::new(open.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let port: u16 = line.trim().trim_end_matches('/').rsplit_once(':').unwrap().1.parse().unwrap();
+    let (_open, port) = Open::folder(out.path());
     let host = format!("127.0.0.1:{port}");
     let attack = |bytes: &[u8]| {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();

@@ -20,6 +20,7 @@ fn committed_schemas_are_those_of_the_types() {
         ("record", klatch_record::schema()),
         ("result", klatch_record::study_result_schema()),
         ("duet", klatch_record::duet_schema()),
+        ("history", klatch_record::history_schema()),
         ("study", klatch_study::study_schema()),
         ("report", klatch_report::report_schema()),
         ("platform", klatch_platforms::schema()),
@@ -32,7 +33,7 @@ fn committed_schemas_are_those_of_the_types() {
 
 #[test]
 fn the_program_prints_the_committed_schemas() {
-    let kinds = ["record", "result", "duet", "study", "report"];
+    let kinds = ["record", "result", "duet", "history", "study", "report"];
     let commands = kinds.map(|kind| (kind, ["schema", kind]));
     for (name, arguments) in commands.into_iter().chain([("platform", ["platforms", "--schema"])]) {
         let finished = Finished::run(klatch().args(arguments));

@@ -112,6 +112,7 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
         target: _,
         ca,
         catalog,
+        label,
         subprotocol,
         scheduler,
         instruments,
@@ -130,9 +131,13 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
         connect_timeout_s,
     } = options;
     let usual = RunOptions::default();
-    for (name, value) in
-        [("ca", ca), ("catalog", catalog), ("subprotocol", subprotocol), ("scheduler", scheduler)]
-    {
+    for (name, value) in [
+        ("ca", ca),
+        ("catalog", catalog),
+        ("label", label),
+        ("subprotocol", subprotocol),
+        ("scheduler", scheduler),
+    ] {
         if let Some(value) = value {
             option(name, value.clone());
         }

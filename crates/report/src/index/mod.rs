@@ -2,7 +2,9 @@
 
 mod entry;
 mod heads;
+mod history;
 mod page;
 
 pub use entry::{Entry, EntryKind};
+pub use history::history_page;
 pub use page::{IndexFilter, index};

@@ -13,6 +13,8 @@ mod terms;
 mod tests;
 mod values;
 
+pub(crate) use differences::describe_workload;
+
 pub use calibrate::{CalibrateError, Calibration, calibrate};
 pub use floor::{FloorError, FloorProbe};
 pub use read::CompareError;

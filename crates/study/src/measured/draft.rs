@@ -107,6 +107,7 @@ impl Draft {
             scheduler,
             workload,
             instruments: instruments.to_vec(),
+            label: base.label.clone(),
             ..Plan::new(Subject::Platform(self.platform), base.out.clone(), base.build.clone())
         }
     }

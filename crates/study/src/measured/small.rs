@@ -121,7 +121,13 @@ mod tests {
         };
         let file = small.file();
         let build = klatch_record::Build { version: "1".into(), ..klatch_record::Build::default() };
-        let base = StudyBase { platforms: Default::default(), out: "results".into(), build, preset: None };
+        let base = StudyBase {
+            platforms: Default::default(),
+            label: None,
+            out: "results".into(),
+            build,
+            preset: None,
+        };
         let plan = file.measured(&base, 1).unwrap();
         let ids: Vec<&str> = plan.cells.iter().map(|cell| cell.id.as_str()).collect();
         assert_eq!(ids, ["native-epoll", "native-threads"]);
