@@ -129,6 +129,7 @@ mod tests {
                     "require",
                     "junit",
                     "out",
+                    "percentiles",
                     "json",
                     "web",
                 ],

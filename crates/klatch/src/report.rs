@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_record::lab::{Outcome, Study};
-use klatch_record::{Duet, Estimator, error_chain, save_text};
+use klatch_record::{Duet, Estimator, Percentiles, error_chain, save_text};
 use klatch_report::{
-    Source, csv, duet_report, floor_history, html, json, lab_report, markdown, read, read_duet, read_floor,
-    read_lab, report_of_two,
+    Source, csv, duet_report, floor_history, html, json, lab_report, markdown, percentile_rows, read,
+    read_duet, read_floor, read_lab, report_of_two,
 };
 use klatch_study::compare::{Terms, compare};
 
@@ -33,6 +33,9 @@ pub(crate) struct Report {
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
+    /// Percentiles of latency to add, of all trials of a cell together; of one source
+    #[arg(long, value_name = "50,99.9,…")]
+    percentiles: Option<Percentiles>,
     /// File to write; - is standard output
     /// [default: report.html in the folder for html, else standard output]
     #[arg(long, value_name = "FILE", verbatim_doc_comment)]
@@ -93,7 +96,10 @@ impl Report {
             return Ok(lab_report(folder, &study, &outcomes));
         }
         match self.paths.as_slice() {
-            [path] => report_of(path),
+            [path] => self.with_percentiles(report_of(path)?, || Ok(read(path)?)),
+            _ if self.percentiles.is_some() && self.paths.iter().any(|path| path.is_dir()) => {
+                anyhow::bail!("percentiles are of one folder, or of records; name one folder")
+            }
             [a, b] if a.is_dir() && b.is_dir() => report_side_by_side(a, b),
             paths => {
                 let mut sources =
@@ -106,9 +112,22 @@ impl Report {
                     );
                     all.runs.extend(source.runs);
                 }
-                Ok(klatch_report::report(&all))
+                self.with_percentiles(klatch_report::report(&all), || Ok(all))
             }
         }
+    }
+
+    /// The report with the percentiles that were asked for.
+    fn with_percentiles(
+        &self,
+        mut report: klatch_report::Report,
+        source: impl FnOnce() -> anyhow::Result<Source>,
+    ) -> anyhow::Result<klatch_report::Report> {
+        if let Some(percentiles) = &self.percentiles {
+            report.percentiles = percentile_rows(&source()?, percentiles);
+            anyhow::ensure!(!report.percentiles.is_empty(), "there are no runs with latencies here");
+        }
+        Ok(report)
     }
 
     fn place(&self) -> Option<PathBuf> {

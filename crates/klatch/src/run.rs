@@ -7,10 +7,12 @@ use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB, resolve};
 use klatch_record::{
-    Authorities, InstrumentName, JudgementStatus, Record, Role, RunOptions, Status, Subprotocol, Transport,
-    Workload, WorkloadKind,
+    Authorities, InstrumentName, JudgementStatus, Percentiles, Record, Role, RunOptions, Status, Subprotocol,
+    Transport, Workload, WorkloadKind,
 };
-use klatch_report::{Ending, Report, RunProgress, headline, one_line, trials, warnings, worst};
+use klatch_report::{
+    Ending, Report, RunProgress, headline, one_line, percentile_table, trials, warnings, worst,
+};
 use klatch_runner::{
     Conflict, CrowdKind, Event, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent,
     execute, guard_series, load_failed_musts, make_volanomark,
@@ -108,6 +110,9 @@ pub(crate) struct Run {
     /// Folder for the records
     #[arg(long, default_value = "results", value_name = "DIR", value_parser = crate::output::folder, help_heading = MEASUREMENT)]
     out: PathBuf,
+    /// Percentiles of latency to print, of all trials together
+    #[arg(long, value_name = "50,99.9,…", help_heading = MEASUREMENT)]
+    percentiles: Option<Percentiles>,
     /// Print each record as one line of JSON
     #[arg(long, help_heading = MEASUREMENT)]
     json: bool,
@@ -214,7 +219,7 @@ impl CrowdName {
 }
 
 impl Run {
-    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn execute(mut self) -> anyhow::Result<ExitCode> {
         if let Some(starts) = self.starts_of_study() {
             return self.study(starts);
         }
@@ -222,6 +227,7 @@ impl Run {
         self.require.check()?;
         let (web, title, volanomark, require) =
             (self.web, self.title(), self.volanomark, self.require.clone());
+        let percentiles = self.percentiles.take();
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
         let all = crate::interrupt::interruptible_processes()?;
@@ -251,6 +257,9 @@ impl Run {
         let required = require::exit_code(&judged, false);
         if let Some(report) = report.filter(|_| !json) {
             print_text(format_args!("\n{}", trials(&outcome.records)));
+            if let Some(percentiles) = &percentiles {
+                print_text(format_args!("\n{}\n", percentile_table(&outcome.records, percentiles)?));
+            }
             let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
             print_text(warnings(&guard_series(&counted.collect::<Vec<_>>())));
             print(hints(&plan, &outcome.records));
@@ -283,6 +292,7 @@ impl Run {
             ("--subprotocol", self.subprotocol.is_some()),
             ("--ready-timeout", self.ready_timeout != Time::of_seconds(usual.ready_timeout_s)),
             ("--timeout", self.timeout != Time::of_seconds(usual.timeout_s)),
+            ("--percentiles; its report takes them", self.percentiles.is_some()),
             ("--connect-timeout", self.connect_timeout != Time::of_seconds(usual.connect_timeout_s)),
         ];
         if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {

@@ -26,6 +26,7 @@ mod operations;
 mod orders;
 mod packed;
 mod part;
+mod percentiles;
 mod printable;
 mod protocol;
 mod record;
@@ -88,6 +89,7 @@ pub use observation::{
 pub use operations::{OperationKindScore, Operations, PartyCounts};
 pub use orders::{OrdersCounts, OrdersLimit, OrdersScore, OrdersShare};
 pub use part::Part;
+pub use percentiles::{Percentiles, latencies_at, samples_needed};
 pub use printable::{printable, printable_line};
 pub use protocol::ProtocolName;
 pub use record::{

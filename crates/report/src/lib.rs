@@ -36,8 +36,8 @@ mod workload_text;
 mod write;
 
 pub use build::{
-    comparison_answer, deciding_duet, duet_report, floor_history, report, report_of_two, run_again,
-    study_again, undecided,
+    comparison_answer, deciding_duet, duet_report, floor_history, percentile_rows, report, report_of_two,
+    run_again, study_again, undecided,
 };
 pub use comparison::comparison;
 pub use duet::{calibration, calibration_answer, duet};
@@ -53,8 +53,8 @@ pub use live::{Live, start_of};
 pub use model::report_schema;
 pub use model::{
     Axis, CellRow, Chart, ChartKind, Command, Fact, Flame, Footnote, Frame, Frequency, InstrumentRow, Judged,
-    Mark, Number, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow, Scale, Section,
-    SectionTable, Standing, Verdict, WarningRow,
+    Mark, Number, PercentileRow, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow,
+    Scale, Section, SectionTable, Standing, Verdict, WarningRow,
 };
 pub use number::{about, duration};
 pub use progress::{Progress, above_progress, end_progress};
@@ -63,7 +63,7 @@ pub use requirement::{annotations, judged_duet, judged_study, junit, requirement
 pub use run_progress::{RunProgress, so_far};
 pub use simulation::{simulated_answer, simulated_claims, simulated_run, simulated_study};
 pub use study::study;
-pub use summary::{crowd, headline, one_line, role_and_number, trials, warnings};
+pub use summary::{crowd, headline, one_line, percentile_table, role_and_number, trials, warnings};
 pub use table::{Column, TextTable, at_width, can_move_cursor, fitted, width};
 pub use watch::{LiveState, Talk, TalkRooms, watch_page};
 pub use why::why;

@@ -3,10 +3,11 @@
 use std::fmt::Write;
 
 use klatch_record::{
-    Class, Conforming, CrowdResult, Latency, LatencyError, Operations, PartyCounts, Platform, Record, Role,
-    Status, Warning, Workload,
+    Class, Conforming, CrowdResult, Latency, LatencyError, Operations, PartyCounts, Percentiles, Platform,
+    Record, Role, Status, Warning, Workload, latencies_at, samples_needed,
 };
 
+use crate::model::percentile_value;
 use crate::number::{grouped, three_digits, time};
 use crate::observations::observations;
 use crate::orders_text::{limits_and_mix, tops};
@@ -98,6 +99,21 @@ pub fn trials(records: &[Record]) -> String {
         );
     }
     text + &warnings(&middle.warnings)
+}
+
+/// A table of these percentiles of the latency in all trials together.
+///
+/// # Errors
+/// A histogram cannot be read.
+pub fn percentile_table(records: &[Record], percentiles: &Percentiles) -> Result<TextTable, LatencyError> {
+    let trials = records.iter().filter(|record| record.role == Role::Trial);
+    let (values, count) = latencies_at(percentiles, trials.filter_map(|record| record.latency.as_ref()))?;
+    let mut table = TextTable::new([Column::name("percentile"), Column::number("latency, all trials")]);
+    for (latency_us, percentile) in values.iter().zip(percentiles.all()) {
+        let value = percentile_value(*latency_us, count, samples_needed(*percentile));
+        table.row([format!("p{percentile}"), value]);
+    }
+    Ok(table)
 }
 
 /// The warnings with their advice, one line each.

@@ -46,6 +46,17 @@ fn runs_have_reports_in_every_format_alone_and_side_by_side() {
         (json["schema"].as_str(), json["cells"].as_array().map(Vec::len)),
         (Some("klatch-report/2"), Some(2))
     );
+    for (format, value, reason) in [
+        ("md", "| 50 % | ", "| needs 1,000,000 samples, had 400 |"),
+        ("csv", ",latency_p50_us,", ",latency_p99.999_us,,,,1"),
+        ("html", "<td class=\"number\">50 %</td>", "needs 1,000,000 samples, had 400"),
+        ("json", "\"samples\": 400", "\"samples_needed\": 1000000"),
+    ] {
+        let mut command = klatch();
+        command.arg("report").arg(a).args(["--format", format, "--out", "-", "--percentiles", "99.999,50"]);
+        let text = Finished::run(&mut command).out;
+        assert!(text.contains(value) && text.contains(reason), "{format}: {text}");
+    }
     let both = report(&[a, b], "html");
     let platforms = ["native-epoll", "native-threads"];
     assert!(both.contains(&format!("<h3>{} against {}</h3>", platforms[1], platforms[0])), "{both}");

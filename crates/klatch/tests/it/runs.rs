@@ -108,8 +108,9 @@ fn a_warm_up_of_a_length_is_one_run() {
     let mut run = klatch();
     run.args(["run", "--platform", "native-epoll", "--trials", "1", "--warmup", "200ms", "--out"])
         .arg(out.path());
-    let finished = Finished::run(run.args(SMALL));
+    let finished = Finished::run(run.args(SMALL).args(["--percentiles", "50,99.9"]));
     assert_eq!(finished.status, Some(0), "{finished:?}");
+    assert!(finished.out.contains("\np50  ") && finished.out.contains("needs 10,000 samples, had 900"));
     let record = |name: &str| -> Record {
         let text = std::fs::read_to_string(out.path().join("latest").join(name)).unwrap();
         serde_json::from_str(&text).unwrap()

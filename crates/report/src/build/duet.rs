@@ -44,6 +44,7 @@ pub fn duet_report(path: &Path, duet: &Duet) -> Report {
         requirements: judged_duet(duet),
         warnings: Vec::new(),
         cells: Vec::new(),
+        percentiles: Vec::new(),
         axes: Vec::new(),
         ratios: vec![table(duet)],
         sections,

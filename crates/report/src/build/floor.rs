@@ -73,6 +73,7 @@ pub fn floor_history(path: &Path, sessions: &[FloorResult]) -> Report {
         },
         warnings: Vec::new(),
         cells: Vec::new(),
+        percentiles: Vec::new(),
         axes: Vec::new(),
         ratios: Vec::new(),
         sections: FloorLoad::ALL.into_iter().filter_map(|load| section(load, sessions)).collect(),

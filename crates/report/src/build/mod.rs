@@ -11,6 +11,7 @@ mod instruments;
 mod latency;
 mod operations;
 mod over_time;
+mod percentiles;
 mod ratios;
 mod runs;
 mod scaling;
@@ -39,6 +40,7 @@ pub use deciding::{deciding_duet, undecided};
 pub(crate) use duet::duet_answer;
 pub use duet::duet_report;
 pub use floor::floor_history;
+pub use percentiles::percentile_rows;
 pub use ratios::answer as comparison_answer;
 
 /// The report of one study or of single runs.
@@ -83,6 +85,7 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
         requirements: judged_study(result),
         warnings: verdict::warnings(subject),
         cells: verdict::cells(subject, &footnotes_of_cells),
+        percentiles: Vec::new(),
         axes: result.axes.iter().map(|axis| axis.name.clone()).collect(),
         ratios: result.pairs.iter().map(|pair| duet::pair_table(pair, unit_of(subject))).collect(),
         sections: sections(subject, sources),

@@ -54,6 +54,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
         },
         warnings: left_out(study, outcomes),
         cells: Vec::new(),
+        percentiles: Vec::new(),
         axes: Vec::new(),
         ratios: Vec::new(),
         sections,

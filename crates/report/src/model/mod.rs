@@ -7,9 +7,10 @@ use klatch_record::Build;
 use serde::{Deserialize, Serialize};
 
 pub use chart::{Axis, Chart, ChartKind, Flame, Frame, Mark, Place, Point, Scale};
+pub(crate) use parts::percentile_value;
 pub use parts::{
-    CellRow, Command, Fact, Footnote, Frequency, InstrumentRow, Judged, Number, RatioRow, RatioTable, RunRow,
-    SectionTable, Standing, Verdict, WarningRow,
+    CellRow, Command, Fact, Footnote, Frequency, InstrumentRow, Judged, Number, PercentileRow, RatioRow,
+    RatioTable, RunRow, SectionTable, Standing, Verdict, WarningRow,
 };
 
 /// The schema name that every report carries in [`Report::schema`].
@@ -35,6 +36,9 @@ pub struct Report {
     pub warnings: Vec<WarningRow>,
     /// The results, a row for each cell.
     pub cells: Vec<CellRow>,
+    /// Percentiles of latency that were asked for, of all trials of a cell together; absent if none were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<PercentileRow>,
     /// Names of the study's axes, in their order.
     pub axes: Vec<String>,
     /// Ratios of B to A; empty unless two sources are compared.

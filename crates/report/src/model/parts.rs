@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use klatch_record::{CellStatus, Estimate, Judgement};
+use klatch_record::{CellStatus, Estimate, Judgement, grouped};
+
+use crate::number::time;
 
 /// Whether the answer is reliable.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,6 +92,39 @@ pub struct SectionTable {
     pub head: Vec<String>,
     /// The rows, with a text for each column.
     pub rows: Vec<Vec<String>>,
+}
+
+/// One percentile of the latency in a cell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PercentileRow {
+    /// Label of the cell.
+    pub cell: String,
+    /// Name of the cell in the study.
+    pub id: String,
+    /// The percentile, above 0 and below 100.
+    pub percentile: f64,
+    /// The latency, µs; `null` if there are too few samples.
+    pub latency_us: Option<f64>,
+    /// Number of latencies in all trials of the cell.
+    pub samples: u64,
+    /// Number that this percentile needs.
+    pub samples_needed: u64,
+}
+
+impl PercentileRow {
+    /// The latency with its unit, or the reason why there is none.
+    pub(crate) fn value(&self) -> String {
+        percentile_value(self.latency_us, self.samples, self.samples_needed)
+    }
+}
+
+/// A percentile of latency in words.
+pub(crate) fn percentile_value(latency_us: Option<f64>, samples: u64, needed: u64) -> String {
+    match latency_us {
+        Some(us) => time(us),
+        None => format!("needs {} samples, had {}", grouped(needed), grouped(samples)),
+    }
 }
 
 /// The ratios of one side to the other in one cell that both have.

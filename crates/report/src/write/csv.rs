@@ -33,6 +33,13 @@ pub fn csv(report: &Report) -> String {
             ];
             write([start.clone(), numbers.to_vec()].concat());
         }
+        for row in report.percentiles.iter().filter(|row| row.id == cell.id) {
+            let value = row.latency_us.map_or_else(String::new, |us| us.to_string());
+            let name = format!("latency_p{}_us", row.percentile);
+            // Of all trials together.
+            let rest = [name, value, String::new(), String::new(), "1".to_owned()];
+            write([start.clone(), rest.to_vec()].concat());
+        }
     }
     String::from_utf8(writer.into_inner().expect("memory takes everything")).expect("it was text before")
 }

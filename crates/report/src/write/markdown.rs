@@ -51,6 +51,14 @@ pub fn markdown(report: &Report) -> String {
         results(&report.cells).into_iter().for_each(&mut line);
         line("\nThe mean of the trials and half the width of its interval.".to_owned());
     }
+    if !report.percentiles.is_empty() {
+        line("\n## Percentiles of latency\n".to_owned());
+        line("| | percentile | latency |\n|---|---:|---:|".to_owned());
+        for row in &report.percentiles {
+            line(format!("| {} | {} % | {} |", plain(&row.cell), row.percentile, row.value()));
+        }
+        line("\nAll trials of a cell together; ten samples are beyond each percentile.".to_owned());
+    }
     for footnote in &report.footnotes {
         line(format!("\n[{}] {}: {}", footnote.number, plain(&footnote.cell), plain(&footnote.text)));
     }
