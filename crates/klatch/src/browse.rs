@@ -9,13 +9,13 @@ use std::time::SystemTime;
 use anyhow::Context;
 use clap::Args;
 use klatch_report::viewer::{Answer, Loopback, announced};
-use klatch_report::{Entry, IndexFilter, history_page, index};
+use klatch_report::{Entry, IndexFilter, history_page, html, index};
 use klatch_study::history::{HistoryError, HistoryTerms, history};
 use percent_encoding::percent_decode_str;
 
 use crate::history::{POINTS, SIGNIFICANCE};
 use crate::output::print_line;
-use crate::report::{Format, render, report_of, report_side_by_side};
+use crate::report::{report_of, report_side_by_side};
 
 /// Browse the results folder on loopback
 ///
@@ -67,9 +67,7 @@ impl Browse {
             "/history" => self.history().map(Some),
             "/" => self.index(known, &filter(), None).map(Some),
             "/compare" => match (self.folder(&parameter("a"))?, self.folder(&parameter("b"))?) {
-                (Some(a), Some(b)) if a != b => {
-                    Ok(Some(render(&report_side_by_side(&a, &b)?, Format::Html)?))
-                }
+                (Some(a), Some(b)) if a != b => Ok(Some(html(&report_side_by_side(&a, &b)?)?)),
                 _ => {
                     let problem = Some("Select one result as base and another as change.");
                     self.index(known, &IndexFilter::default(), problem).map(Some)
@@ -79,7 +77,7 @@ impl Browse {
                 let Some(name) = path.strip_prefix("/report/") else { return Ok(None) };
                 let name = percent_decode_str(name).decode_utf8_lossy();
                 let Some(folder) = self.folder(&name)? else { return Ok(None) };
-                Ok(Some(render(&report_of(&folder)?, Format::Html)?))
+                Ok(Some(html(&report_of(&folder)?)?))
             }
         }
     }

@@ -130,6 +130,7 @@ mod tests {
                     "junit",
                     "out",
                     "percentiles",
+                    "hdr",
                     "json",
                     "web",
                 ],

@@ -11,6 +11,7 @@ mod doctor;
 mod duet;
 mod duet_side;
 mod floor;
+mod hdr;
 mod help;
 mod history;
 mod hosts;

@@ -8,12 +8,12 @@ use clap::{Args, ValueEnum};
 use klatch_record::lab::{Outcome, Study};
 use klatch_record::{Duet, Estimator, Percentiles, error_chain, save_text};
 use klatch_report::{
-    Source, csv, duet_report, floor_history, html, json, lab_report, markdown, percentile_rows, read,
-    read_duet, read_floor, read_lab, report_of_two,
+    Found, HistogramError, Source, csv, duet_report, find, floor_history, hgrm, hlog, html, json, lab_report,
+    markdown, percentile_rows, read, report_of_two, timeline_csv,
 };
 use klatch_study::compare::{Terms, compare};
 
-use crate::output::{print, print_as_is, print_line};
+use crate::output::{print, print_as_is, print_error, print_line};
 
 /// The link to the last results.
 const LATEST: &str = "results/latest";
@@ -21,13 +21,13 @@ const LATEST: &str = "results/latest";
 /// Write a report of results: a page, Markdown, CSV or JSON
 ///
 /// A report contains the answer, charts with their numbers, run rules, environments and commands. Two folders appear side by
-/// side with ratios and intervals. Several records become one report. A duet, a history of klatch floor and a folder of a study of
-/// the lab also have reports.
+/// side with ratios and intervals. Several records become one report, also those that --json has printed: klatch run --json | klatch
+/// report -. A duet, a history of klatch floor and a folder of a study of the lab also have reports.
 ///
 /// Exit status: 0 written, 2 could not write.
 #[derive(Args)]
 pub(crate) struct Report {
-    /// One or two results folders, records, or a history of klatch floor (.jsonl)
+    /// One or two results folders, records or duets in JSON or JSON lines, a history of klatch floor, or - for standard input
     #[arg(default_value = LATEST, value_name = "DIR|RECORD")]
     paths: Vec<PathBuf>,
     /// Format of the report
@@ -52,11 +52,42 @@ pub(crate) enum Format {
     Csv,
     /// Everything, by the schema that `klatch schema report` prints
     Json,
+    /// HdrHistogram's log: the latencies of each trial, tagged by operation
+    Hlog,
+    /// HdrHistogram's percentiles: the latencies of all trials of one cell
+    Hgrm,
+    /// Deliveries and their latency over the time of each trial, CSV
+    Timeline,
+}
+
+/// How a format is written.
+enum Writer {
+    /// From a report.
+    Report(fn(&klatch_report::Report) -> anyhow::Result<String>),
+    /// From the runs themselves.
+    Runs(fn(&Source) -> Result<String, HistogramError>),
+}
+
+impl Format {
+    fn writer(self) -> Writer {
+        match self {
+            Format::Html => Writer::Report(|report| Ok(html(report)?)),
+            Format::Md => Writer::Report(|report| Ok(markdown(report))),
+            Format::Csv => Writer::Report(|report| Ok(csv(report))),
+            Format::Json => Writer::Report(|report| Ok(json(report))),
+            Format::Hlog => Writer::Runs(hlog),
+            Format::Hgrm => Writer::Runs(hgrm),
+            Format::Timeline => Writer::Runs(timeline_csv),
+        }
+    }
 }
 
 impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let text = render(&self.report()?, self.format)?;
+        let text = match self.format.writer() {
+            Writer::Report(write) => write(&self.report()?)?,
+            Writer::Runs(write) => write(&self.runs()?)?,
+        };
         match self.place() {
             None if self.format == Format::Html => print_as_is(&text),
             None => print(text),
@@ -68,7 +99,8 @@ impl Report {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn report(&self) -> anyhow::Result<klatch_report::Report> {
+    /// What the paths hold; runs of several together.
+    fn found(&self) -> anyhow::Result<Found> {
         if let [path] = self.paths.as_slice()
             && path.as_os_str() == LATEST
         {
@@ -77,54 +109,52 @@ impl Report {
                 "there is no {LATEST} here: name a folder, or make results with klatch run"
             );
         }
-        if let [history] = self.paths.as_slice()
-            && let Some(sessions) = read_floor(history)?
-        {
-            anyhow::ensure!(
-                matches!(self.format, Format::Html | Format::Json),
-                "a history of klatch floor has charts only; use --format html or json"
-            );
-            return Ok(floor_history(history, &sessions));
+        let mut found = self.paths.iter().map(|path| Ok(find(path)?)).collect::<anyhow::Result<Vec<_>>>()?;
+        if found.len() > 1 {
+            let all = found.into_iter().map(runs_of).collect::<anyhow::Result<Vec<_>>>()?;
+            return Ok(Found::Runs(Box::new(together(all)?)));
         }
-        if let [folder] = self.paths.as_slice()
-            && let Some((study, outcomes)) = read_lab(folder)?
-        {
-            anyhow::ensure!(
-                matches!(self.format, Format::Html | Format::Json),
-                "a study of the lab has charts only; use --format html or json"
-            );
-            return Ok(lab_report(folder, &study, &outcomes));
-        }
-        match self.paths.as_slice() {
-            [path] => self.with_percentiles(report_of(path)?, || Ok(read(path)?)),
-            _ if self.percentiles.is_some() && self.paths.iter().any(|path| path.is_dir()) => {
-                anyhow::bail!("percentiles are of one folder, or of records; name one folder")
-            }
-            [a, b] if a.is_dir() && b.is_dir() => report_side_by_side(a, b),
-            paths => {
-                let mut sources =
-                    paths.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?.into_iter();
-                let mut all = sources.next().context("nothing to report on")?;
-                for source in sources {
-                    anyhow::ensure!(
-                        all.result.is_none() && source.result.is_none(),
-                        "cannot report more than two studies; name one, two, or records"
-                    );
-                    all.runs.extend(source.runs);
-                }
-                self.with_percentiles(klatch_report::report(&all), || Ok(all))
-            }
-        }
+        Ok(found.remove(0))
     }
 
-    /// The report with the percentiles that were asked for.
-    fn with_percentiles(
-        &self,
-        mut report: klatch_report::Report,
-        source: impl FnOnce() -> anyhow::Result<Source>,
-    ) -> anyhow::Result<klatch_report::Report> {
+    fn runs(&self) -> anyhow::Result<Source> {
+        anyhow::ensure!(self.percentiles.is_none(), "--percentiles is for html, md, csv and json");
+        let Found::Runs(source) = self.found()? else {
+            anyhow::bail!("only runs have latencies to write in this format")
+        };
+        warn_skipped(&source);
+        Ok(*source)
+    }
+
+    fn report(&self) -> anyhow::Result<klatch_report::Report> {
+        if let [a, b] = self.paths.as_slice()
+            && a.is_dir()
+            && b.is_dir()
+        {
+            anyhow::ensure!(self.percentiles.is_none(), "percentiles are of one folder; name one");
+            return report_side_by_side(a, b);
+        }
+        let (path, found) = (&self.paths[0], self.found()?);
+        let what = match &found {
+            Found::Runs(source) => return self.with_percentiles(source),
+            Found::Duet(_) => None,
+            Found::Floor(_) => Some("a history of klatch floor"),
+            Found::Lab(..) => Some("a study of the lab"),
+        };
+        anyhow::ensure!(self.percentiles.is_none(), "--percentiles is for runs and measured studies");
+        if let Some(what) = what {
+            let is_text = matches!(self.format, Format::Md | Format::Csv);
+            anyhow::ensure!(!is_text, "{what} has charts only; use --format html or json");
+        }
+        Ok(report_of_found(path, &found))
+    }
+
+    /// The report of runs with the percentiles that were asked for.
+    fn with_percentiles(&self, source: &Source) -> anyhow::Result<klatch_report::Report> {
+        warn_skipped(source);
+        let mut report = klatch_report::report(source);
         if let Some(percentiles) = &self.percentiles {
-            report.percentiles = percentile_rows(&source()?, percentiles);
+            report.percentiles = percentile_rows(source, percentiles);
             anyhow::ensure!(!report.percentiles.is_empty(), "there are no runs with latencies here");
         }
         Ok(report)
@@ -141,12 +171,44 @@ impl Report {
     }
 }
 
-/// Report of a duet, a study or runs.
+/// Report of what a file or folder holds.
 pub(crate) fn report_of(path: &Path) -> anyhow::Result<klatch_report::Report> {
-    Ok(match read_duet(path)? {
-        Some(duet) => duet_report(path, &duet),
-        None => klatch_report::report(&read(path)?),
-    })
+    Ok(report_of_found(path, &find(path)?))
+}
+
+fn report_of_found(path: &Path, found: &Found) -> klatch_report::Report {
+    match found {
+        Found::Runs(source) => klatch_report::report(source),
+        Found::Duet(duet) => duet_report(path, duet),
+        Found::Floor(sessions) => floor_history(path, sessions),
+        Found::Lab(study, outcomes) => lab_report(path, study, outcomes),
+    }
+}
+
+fn runs_of(found: Found) -> anyhow::Result<Source> {
+    match found {
+        Found::Runs(source) if source.result.is_none() => Ok(*source),
+        _ => anyhow::bail!(
+            "only runs become one report of several files or folders; name one study or duet, or two folders"
+        ),
+    }
+}
+
+fn together(all: Vec<Source>) -> anyhow::Result<Source> {
+    let mut sources = all.into_iter();
+    let mut together = sources.next().context("nothing to report on")?;
+    for source in sources {
+        together.runs.extend(source.runs);
+        together.skipped.extend(source.skipped);
+    }
+    Ok(together)
+}
+
+/// Names the files that are no results.
+pub(crate) fn warn_skipped(source: &Source) {
+    for skipped in &source.skipped {
+        print_error(format_args!("warning: {skipped}"));
+    }
 }
 
 /// A report that was written to `report.html` in the folder of its results.
@@ -161,7 +223,7 @@ pub(crate) struct SavedReport {
 
 fn save_page(folder: &Path, report: klatch_report::Report) -> anyhow::Result<SavedReport> {
     let path = folder.join("report.html");
-    save_text(&render(&report, Format::Html)?, &path)?;
+    save_text(&html(&report)?, &path)?;
     Ok(SavedReport { answer: report.answer, path, undecided: None })
 }
 
@@ -189,6 +251,8 @@ pub(crate) fn save_lab_report(
 /// Report of two folders. If they cannot be compared, the report gives the cause as its answer.
 pub(crate) fn report_side_by_side(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
     let (side_a, side_b): (Source, Source) = (read(a)?, read(b)?);
+    warn_skipped(&side_a);
+    warn_skipped(&side_b);
     let kind = |side: &Source| side.result.as_ref().map(|result| result.kind).unwrap_or_default();
     anyhow::ensure!(
         kind(&side_a) == kind(&side_b),
@@ -205,14 +269,4 @@ pub(crate) fn report_side_by_side(a: &Path, b: &Path) -> anyhow::Result<klatch_r
             Ok(report)
         }
     }
-}
-
-/// The text of a report in a format.
-pub(crate) fn render(report: &klatch_report::Report, format: Format) -> anyhow::Result<String> {
-    Ok(match format {
-        Format::Html => html(report)?,
-        Format::Md => markdown(report),
-        Format::Csv => csv(report),
-        Format::Json => json(report),
-    })
 }

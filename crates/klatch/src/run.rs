@@ -22,6 +22,7 @@ use klatch_study::SmallStudy;
 
 use crate::INTERRUPTED;
 use crate::UNKNOWN;
+use crate::hdr::HdrFile;
 use crate::next;
 use crate::output::{print, print_error, print_line, print_text};
 use crate::platforms::{PlatformArgs, SERVER};
@@ -113,6 +114,9 @@ pub(crate) struct Run {
     /// Percentiles of latency to print, of all trials together
     #[arg(long, value_name = "50,99.9,…", help_heading = MEASUREMENT)]
     percentiles: Option<Percentiles>,
+    /// File for the latencies as HdrHistogram writes them: a log (.hlog) or percentiles (.hgrm)
+    #[arg(long, value_name = "FILE", value_parser = HdrFile::parse, help_heading = MEASUREMENT)]
+    hdr: Option<HdrFile>,
     /// Print each record as one line of JSON
     #[arg(long, help_heading = MEASUREMENT)]
     json: bool,
@@ -227,7 +231,8 @@ impl Run {
         self.require.check()?;
         let (web, title, volanomark, require) =
             (self.web, self.title(), self.volanomark, self.require.clone());
-        let percentiles = self.percentiles.take();
+        let (percentiles, hdr) = (self.percentiles.take(), self.hdr.take());
+        hdr.as_ref().map_or(Ok(()), HdrFile::check)?;
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
         let all = crate::interrupt::interruptible_processes()?;
@@ -245,9 +250,12 @@ impl Run {
             Err(error) => return Err(error.into()),
         };
         // Records as JSON need no report, and no folder that can be read.
-        let is_needed = !json || !require.require.is_empty();
-        let report = is_needed.then(|| klatch_report::read(&outcome.folder)).transpose()?;
-        let report = report.map(|source| klatch_report::report(&source));
+        let is_needed = !json || !require.require.is_empty() || hdr.is_some();
+        let source = is_needed.then(|| klatch_report::read(&outcome.folder)).transpose()?;
+        if let Some((source, hdr)) = source.as_ref().zip(hdr) {
+            hdr.save(source)?;
+        }
+        let report = source.as_ref().map(klatch_report::report);
         let judged = report.as_ref().map(|report| report.requirements.clone()).unwrap_or_default();
         if !judged.is_empty() && !json {
             print_line("");
@@ -293,6 +301,7 @@ impl Run {
             ("--ready-timeout", self.ready_timeout != Time::of_seconds(usual.ready_timeout_s)),
             ("--timeout", self.timeout != Time::of_seconds(usual.timeout_s)),
             ("--percentiles; its report takes them", self.percentiles.is_some()),
+            ("--hdr; klatch report --format hlog writes it", self.hdr.is_some()),
             ("--connect-timeout", self.connect_timeout != Time::of_seconds(usual.connect_timeout_s)),
         ];
         if let Some((option, _)) = others.into_iter().find(|(_, is_given)| *is_given) {

@@ -6,6 +6,7 @@ mod comparison;
 mod conditions;
 mod conforming;
 mod crowd_result;
+mod documents;
 mod duet;
 mod endpoint;
 mod environment;
@@ -62,6 +63,7 @@ pub use crowd_result::{
     NamedCounts, PausedCounts, Stranger,
 };
 #[cfg(feature = "schema")]
+pub use documents::{Document, Documents, STANDARD_INPUT, Skipped, same_record};
 pub use duet::duet_schema;
 pub use duet::{
     DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair, WhichSide,

@@ -7,6 +7,7 @@ mod difference;
 mod duet;
 mod ending;
 mod floor;
+mod found;
 mod gate;
 mod history;
 mod index;
@@ -36,17 +37,18 @@ mod workload_text;
 mod write;
 
 pub use build::{
-    comparison_answer, deciding_duet, duet_report, floor_history, percentile_rows, report, report_of_two,
-    run_again, study_again, undecided,
+    HistogramError, comparison_answer, deciding_duet, duet_report, floor_history, hgrm, hlog,
+    percentile_rows, report, report_of_two, run_again, study_again, timeline_csv, undecided,
 };
 pub use comparison::comparison;
 pub use duet::{calibration, calibration_answer, duet};
 pub use ending::Ending;
 pub use floor::floor;
+pub use found::{Found, find};
 pub use gate::{Gate, gate};
 pub use history::{history, history_answer};
 pub use index::{Entry, EntryKind, IndexFilter, history_page, index};
-pub use lab::{lab_report, lab_summary, read_lab};
+pub use lab::{lab_report, lab_summary};
 pub use lab_counts::{lab_answer, lab_counts, lab_difference, lab_difference_answer};
 pub use live::{Live, start_of};
 #[cfg(feature = "schema")]
@@ -58,7 +60,7 @@ pub use model::{
 };
 pub use number::{about, duration};
 pub use progress::{Progress, above_progress, end_progress};
-pub use read::{ReadError, Run, Source, read, read_duet, read_floor};
+pub use read::{ReadError, Run, Source, read};
 pub use requirement::{annotations, judged_duet, judged_study, junit, requirements, worst};
 pub use run_progress::{RunProgress, so_far};
 pub use simulation::{simulated_answer, simulated_claims, simulated_run, simulated_study};

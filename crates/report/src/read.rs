@@ -1,9 +1,10 @@
-//! Reads the sources of a report: the folder of a study, folders of runs, or single records.
+//! Reads the sources of a report: the folder of a study, folders of runs, records, one after another or each in a file.
 
 use std::path::{Path, PathBuf};
 
 use klatch_record::{
-    Duet, FLOOR_SCHEMA_NAME, FloorResult, Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, Sensitivity, StudyResult,
+    Document, Documents, Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, Sensitivity, Skipped, StudyResult,
+    same_record,
 };
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -59,6 +60,8 @@ pub struct Source {
     pub sensitivity: Option<Sensitivity>,
     /// Failed visits with their cells and causes, if there is no study result that has them.
     pub failures: Vec<(String, String)>,
+    /// Files in the folder that are no results.
+    pub skipped: Vec<Skipped>,
 }
 
 /// A record with its file and cell.
@@ -72,135 +75,90 @@ pub struct Run {
     pub cell: Option<String>,
 }
 
-/// Reads all results in a file, or in a folder and its subfolders.
+/// Reads the runs in a file, in a folder and its subfolders, or from standard input (`-`).
 ///
 /// # Errors
-/// A file is missing, unreadable or not a result, or there is no result at all.
+/// The path is missing or unreadable, a file that was named is no result, or there is no result at all.
 pub fn read(path: &Path) -> Result<Source, ReadError> {
-    let mut source = Source {
-        path: path.to_owned(),
-        result: None,
-        study_file: std::fs::read_to_string(path.join("study.toml")).ok(),
-        runs: Vec::new(),
-        sensitivity: None,
-        failures: Vec::new(),
-    };
-    if path.is_dir() {
-        let claims = path.join("sensitivity.json");
-        if let Ok(text) = std::fs::read_to_string(&claims) {
-            source.sensitivity = Some(parsed(&claims, &text)?);
-        }
-        below(path, path, &mut source)?;
-        let begun = path.join("begun.json").is_file();
-        if source.runs.is_empty() && source.result.is_none() && !begun {
-            return Err(ReadError::Empty { path: path.to_owned() });
-        }
-    } else if !file(path, path, &mut source)? {
-        let cause = format!("its `schema` is neither {SCHEMA_NAME} nor {STUDY_SCHEMA_NAME}");
-        return Err(ReadError::Other { path: path.to_owned(), cause });
-    }
-    source.runs.sort_by(|a, b| (&a.record.started_at, &a.file).cmp(&(&b.record.started_at, &b.file)));
-    refuse_copies(&source.runs)?;
-    Ok(source)
+    runs(path, documents(path)?)
 }
 
-/// Refuses runs of which two are the same, in the order of their start.
-fn refuse_copies(runs: &[Run]) -> Result<(), ReadError> {
-    for (place, run) in runs.iter().enumerate() {
-        let later = runs[place + 1..].iter();
-        let mut alike = later.take_while(|later| later.record.started_at == run.record.started_at);
-        if let Some(copy) = alike.find(|later| later.record == run.record) {
-            return Err(ReadError::Twice { one: run.file.clone(), other: copy.file.clone() });
-        }
-    }
-    Ok(())
+pub(crate) fn documents(path: &Path) -> Result<Documents, ReadError> {
+    Documents::read(path).map_err(|source| ReadError::Missing { path: path.to_owned(), source })
 }
 
-/// Reads a history of `klatch floor`; `None` if the file is something else.
-///
-/// # Errors
-/// The file is missing, or one of its lines is not a result.
-pub fn read_floor(path: &Path) -> Result<Option<Vec<FloorResult>>, ReadError> {
-    if path.extension().is_none_or(|extension| extension != "jsonl") {
-        return Ok(None);
-    }
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| ReadError::Missing { path: path.to_owned(), source })?;
-    let session = |line: &str| {
-        let result: FloorResult = parsed(path, line)?;
-        match result.schema == FLOOR_SCHEMA_NAME {
-            true => Ok(result),
-            false => {
-                let cause = format!("the `schema` of a line is not {FLOOR_SCHEMA_NAME}");
-                Err(ReadError::Other { path: path.to_owned(), cause })
+pub(crate) fn runs(path: &Path, mut documents: Documents) -> Result<Source, ReadError> {
+    let study_file = std::fs::read_to_string(path.join("study.toml")).ok();
+    let mut source = Source { study_file, ..Source::empty(path.to_owned()) };
+    let is_folder = path.is_dir();
+    for document in std::mem::take(&mut documents.all) {
+        match (source.add(path, &document), is_folder) {
+            (Ok(true), _) | (Ok(false), true) => {}
+            (Ok(false), false) => {
+                let cause = format!("its `schema` is neither {SCHEMA_NAME} nor {STUDY_SCHEMA_NAME}");
+                documents.skip(&document, cause);
             }
-        }
-    };
-    text.lines().map(session).collect::<Result<_, _>>().map(Some)
-}
-
-/// Reads the result of a duet, its file or its folder; `None` if there is none.
-///
-/// # Errors
-/// The file is unreadable, or not a duet.
-pub fn read_duet(path: &Path) -> Result<Option<Duet>, ReadError> {
-    let file = if path.is_dir() { path.join("duet.json") } else { path.to_owned() };
-    if file.file_name().is_none_or(|name| name != "duet.json") || !file.is_file() {
-        return Ok(None);
-    }
-    let text =
-        std::fs::read_to_string(&file).map_err(|source| ReadError::Missing { path: file.clone(), source })?;
-    parsed(&file, &text).map(Some)
-}
-
-/// Reads a folder recursively. Links are not followed, as `latest` is one.
-fn below(top: &Path, folder: &Path, source: &mut Source) -> Result<(), ReadError> {
-    let wrong = |error| ReadError::Missing { path: folder.to_owned(), source: error };
-    let mut entries =
-        std::fs::read_dir(folder).map_err(wrong)?.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
-    entries.sort_by_key(std::fs::DirEntry::path);
-    for entry in entries {
-        let (path, kind) = (entry.path(), entry.file_type().map_err(wrong)?);
-        if kind.is_dir() {
-            below(top, &path, source)?;
-        } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
-            file(top, &path, source)?;
+            (Err(error), _) => documents.skip(&document, error),
         }
     }
-    Ok(())
-}
-
-/// Reads a file into the source; returns whether it was a result.
-fn file(top: &Path, path: &Path, source: &mut Source) -> Result<bool, ReadError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| ReadError::Missing { path: path.to_owned(), source: error })?;
-    let head: Head = parsed(path, &text)?;
-    let schema = head.schema.as_ref().and_then(|schema| schema.as_str());
-    let cell = cell_of(top, path);
-    match (schema, head.cause) {
-        (Some(SCHEMA_NAME), _) => {
-            source.runs.push(Run { record: parsed(path, &text)?, file: path.to_owned(), cell });
-        }
-        // A study in a subfolder contributes its records only, one by one.
-        (Some(STUDY_SCHEMA_NAME), _) if path.parent() == Some(top) || path == top => {
-            source.result = Some(parsed(path, &text)?);
-        }
-        (None, Some(cause)) if cell.is_some() => source.failures.extend(cell.map(|cell| (cell, cause))),
-        _ => return Ok(false),
+    let begun = path.join("begun.json").is_file();
+    if source.runs.is_empty() && source.result.is_none() && !begun {
+        return Err(match documents.skipped.into_iter().next() {
+            Some(Skipped { place: path, cause }) => ReadError::Other { path, cause },
+            None => ReadError::Empty { path: path.to_owned() },
+        });
     }
-    Ok(true)
+    source.skipped = documents.skipped;
+    source.runs.sort_by(|a, b| (&a.record.started_at, &a.file).cmp(&(&b.record.started_at, &b.file)));
+    match same_record(source.runs.iter().map(|run| &run.record)) {
+        None => Ok(source),
+        Some((one, other)) => {
+            let file = |at: usize| source.runs[at].file.clone();
+            Err(ReadError::Twice { one: file(one), other: file(other) })
+        }
+    }
 }
 
-/// The field that distinguishes the kinds of files.
+impl Source {
+    /// No results, from this file or folder.
+    pub fn empty(path: PathBuf) -> Source {
+        let (runs, failures, skipped) = (Vec::new(), Vec::new(), Vec::new());
+        Source { path, result: None, study_file: None, runs, sensitivity: None, failures, skipped }
+    }
+
+    /// Adds what a document holds; returns whether it was a result.
+    fn add(&mut self, top: &Path, document: &Document) -> Result<bool, serde_json::Error> {
+        let cell = cell_of(top, &document.file);
+        let is_on_top = document.file.parent() == Some(top) || document.file == top;
+        match document.schema.as_deref() {
+            Some(SCHEMA_NAME) => {
+                self.runs.push(Run { record: document.parse()?, file: document.place(), cell });
+            }
+            // A study in a subfolder contributes its records only, one by one.
+            Some(STUDY_SCHEMA_NAME) if is_on_top => self.result = Some(document.parse()?),
+            None if document.file == top.join("sensitivity.json") => {
+                self.sensitivity = Some(document.parse()?);
+            }
+            None if cell.is_some() => {
+                let Failed { cause } = document.parse()?;
+                self.failures.extend(cell.zip(cause));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// A visit that failed.
 #[derive(serde::Deserialize)]
-struct Head {
-    schema: Option<serde_json::Value>,
+struct Failed {
     cause: Option<String>,
 }
 
-pub(crate) fn parsed<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, ReadError> {
-    serde_json::from_str(text)
-        .map_err(|error| ReadError::Other { path: path.to_owned(), cause: error.to_string() })
+pub(crate) fn parsed<T: DeserializeOwned>(document: &Document) -> Result<T, ReadError> {
+    let wrong =
+        |error: serde_json::Error| ReadError::Other { path: document.place(), cause: error.to_string() };
+    document.parse().map_err(wrong)
 }
 
 /// The folder below `cells` in a path, which is the cell's name.

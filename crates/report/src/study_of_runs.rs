@@ -351,14 +351,7 @@ mod tests {
 
     fn source(records: Vec<Record>) -> Source {
         let run = |record| Run { record, file: "trial-1.json".into(), cell: None };
-        Source {
-            path: "results".into(),
-            result: None,
-            study_file: None,
-            runs: records.into_iter().map(run).collect(),
-            sensitivity: None,
-            failures: Vec::new(),
-        }
+        Source { runs: records.into_iter().map(run).collect(), ..Source::empty("results".into()) }
     }
 
     #[test]

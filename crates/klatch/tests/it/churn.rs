@@ -97,6 +97,12 @@ fn a_duet_pauses_when_all_are_back() {
     let record = out.path().join("latest/a/block-001/trial-1.json");
     let record: Record = serde_json::from_str(&std::fs::read_to_string(record).unwrap()).unwrap();
     assert!(record.reconnects.is_some_and(|reconnects| reconnects.count > 0));
+
+    // What it printed has a report, under any name.
+    let printed = out.path().join("d.json");
+    std::fs::write(&printed, &finished.out).unwrap();
+    let report = Finished::run(klatch().arg("report").arg(&printed).args(["--format", "md"]));
+    assert!(report.status == Some(0) && report.out.contains("native-epoll"), "{report:?}");
 }
 
 /// Runs against a server that has a fault in the first connection that is made anew.

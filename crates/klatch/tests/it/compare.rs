@@ -54,7 +54,7 @@ fn incomparable_records_are_refused() {
     for (a, b, arguments, message) in [
         (&gone, &odd, &[] as &[&str], "klatch: cannot read "),
         (&odd, &odd, &[], "are the same; name two records or folders"),
-        (&odd, &out.path().to_owned(), &[], "odd.json is no record: expected ident"),
+        (&odd, &out.path().to_owned(), &[], "odd.json is no record: it is not JSON: expected ident"),
         (&odd, &gone, &["--confidence", "100"], "klatch: confidence must be 50 to 99.99 %, got 100"),
     ] {
         let finished = compare(a, b, arguments);
@@ -97,11 +97,16 @@ fn a_calibration_is_a_duet_of_a_platform_with_itself() {
         in_state(calibrate.args(["calibrate", "--out"]).arg(out.path()).args(workload).args(schedule));
     let json: serde_json::Value =
         serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));
-    assert_eq!((finished.status, json["starts"].as_array().map(Vec::len)), (Some(0), Some(3)), "{json}");
+    // A slow machine has no time for the third.
+    let starts = json["starts"].as_array().map_or(0, Vec::len);
+    assert!(finished.status == Some(0) && (2..=3).contains(&starts), "{json}");
     let once =
         ["run", "--platform", "native-epoll", "--warmups", "0", "--trials", "1", "--json", "--rooms", "1"];
     let record = in_state(klatch().args(once).args(["--count", "10", "--out"]).arg(out.path())).record();
     let noise = record.environment.noise.unwrap();
-    assert_eq!((noise.platform.as_str(), noise.starts), (json["a"]["platform"].as_str().unwrap(), 6));
+    assert_eq!(
+        (noise.platform.as_str(), noise.starts),
+        (json["a"]["platform"].as_str().unwrap(), 2 * starts as u32)
+    );
     assert!(noise.between_starts["messages_per_s"] > 0.0, "{noise:?}");
 }

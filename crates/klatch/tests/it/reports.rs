@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{Finished, klatch, run_once};
@@ -73,6 +73,58 @@ fn runs_have_reports_in_every_format_alone_and_side_by_side() {
         finished.status == Some(2) && finished.err.contains("holds no record; name a folder"),
         "{finished:?}"
     );
+}
+
+/// The finished command, which was given this text.
+fn with_input(command: &mut Command, text: &str) -> Finished {
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    child.wait_with_output().unwrap().into()
+}
+
+#[test]
+fn json_lines_and_standard_input_are_results_and_other_files_are_skipped_by_name() {
+    let out = tempfile::tempdir().unwrap();
+    let folders = two_runs(out.path());
+    let line = |folder: &PathBuf| {
+        let text = std::fs::read_to_string(folder.join("trial-1.json")).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap().to_string() + "\n"
+    };
+    let lines: Vec<String> = folders.iter().map(line).collect();
+    let (file, cut) = (out.path().join("runs.jsonl"), out.path().join("cut.jsonl"));
+    std::fs::write(&file, lines.concat()).unwrap();
+    // Records in a file are those in folders, without links to their files.
+    let expected = report(&[&folders[0].join("trial-1.json"), &folders[1].join("trial-1.json")], "csv");
+    assert_eq!(report(&[&file], "csv"), expected);
+    let finished = with_input(klatch().args(["report", "-", "--format", "csv"]), &lines.concat());
+    assert_eq!((finished.out, finished.status), (expected, Some(0)), "{}", finished.err);
+
+    // A run that was killed has left half a line.
+    std::fs::write(&cut, format!("{}{}", lines[0], &lines[1][..lines[1].len() / 2])).unwrap();
+    let finished = Finished::run(klatch().arg("report").arg(&cut).args(["--format", "csv"]));
+    assert!(
+        finished.status == Some(0) && finished.err.contains("cut.jsonl:2 is skipped: it is not JSON: EOF"),
+        "{finished:?}"
+    );
+    let [a, b] = [out.path().join("a.jsonl"), out.path().join("b.jsonl")];
+    std::fs::write(&a, &lines[0]).unwrap();
+    std::fs::write(&b, &lines[1]).unwrap();
+    let compared = |a: &Path, b: &Path| {
+        let finished = Finished::run(klatch().arg("compare").args([a, b]).arg("--json"));
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        serde_json::from_str::<serde_json::Value>(&finished.out).unwrap()["metrics"].clone()
+    };
+    assert_eq!(compared(&a, &b), compared(&folders[0], &folders[1]));
+
+    std::fs::write(folders[0].join("package.json"), "{\"name\": \"x\"}").unwrap();
+    std::fs::write(folders[0].join("trial-2.json"), "").unwrap();
+    let finished = Finished::run(klatch().arg("report").arg(&folders[0]));
+    let names =
+        ["package.json is skipped: it is no result of Klatch", "trial-2.json is skipped: it is empty"];
+    assert!(finished.status == Some(0) && names.iter().all(|it| finished.err.contains(it)), "{finished:?}");
+    let finished = Finished::run(klatch().arg("compare").args([&folders[0], &folders[1]]));
+    assert!(finished.status == Some(0) && names.iter().all(|it| finished.out.contains(it)), "{finished:?}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod duet;
 mod environments;
 mod floor;
 mod grid;
+mod histograms;
 mod instruments;
 mod latency;
 mod operations;
@@ -40,6 +41,7 @@ pub use deciding::{deciding_duet, undecided};
 pub(crate) use duet::duet_answer;
 pub use duet::duet_report;
 pub use floor::floor_history;
+pub use histograms::{HistogramError, hgrm, hlog, timeline_csv};
 pub use percentiles::percentile_rows;
 pub use ratios::answer as comparison_answer;
 
@@ -61,8 +63,7 @@ pub fn report_of_two(a: &Source, b: &Source, comparisons: &[Comparison]) -> Repo
 
 /// The answer of a study without its runs but for one of each cell, which names the class of the server.
 pub(crate) fn study_answer(result: StudyResult, runs: Vec<Run>) -> String {
-    let (path, study_file, sensitivity, failures) = (PathBuf::new(), None, None, Vec::new());
-    let source = Source { path, result: Some(result), study_file, runs, sensitivity, failures };
+    let source = Source { result: Some(result), runs, ..Source::empty(PathBuf::new()) };
     let subject = Subject::new(&source);
     answer_of(&subject)
 }

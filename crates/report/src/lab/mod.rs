@@ -6,6 +6,6 @@ mod read;
 mod report;
 mod summary;
 
-pub use read::read_lab;
+pub(crate) use read::read_lab;
 pub use report::lab_report;
 pub use summary::lab_summary;

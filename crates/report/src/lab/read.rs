@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use klatch_record::lab::{Outcome, Study};
 
-use crate::read::{ReadError, parsed};
+use crate::read::ReadError;
 
 /// The study of the lab in a folder, and the outcomes of its boots in the study's order. `None` if the folder holds another study,
 /// or none.
 ///
 /// # Errors
 /// A file of it cannot be read, or is not a result.
-pub fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadError> {
+pub(crate) fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadError> {
     let file = folder.join("study.toml");
     let Ok(text) = std::fs::read_to_string(&file) else { return Ok(None) };
     // Study files of the other kinds have other fields.
@@ -19,12 +19,14 @@ pub fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, ReadErro
     let mut outcomes = Vec::new();
     for trial in folders_in(&folder.join("cells")).iter().flat_map(|cell| folders_in(cell)) {
         let path = trial.join("trial.json");
-        match std::fs::read_to_string(&path) {
-            Ok(text) => outcomes.push(parsed::<Outcome>(&path, &text)?),
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
             // The boot was interrupted.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(source) => return Err(ReadError::Missing { path, source }),
-        }
+        };
+        let outcome = serde_json::from_str::<Outcome>(&text);
+        outcomes.push(outcome.map_err(|error| ReadError::Other { path, cause: error.to_string() })?);
     }
     if outcomes.is_empty() {
         return Err(ReadError::Empty { path: folder.to_owned() });

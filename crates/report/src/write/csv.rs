@@ -46,7 +46,7 @@ pub fn csv(report: &Report) -> String {
 
 /// The field as it is safe in a spreadsheet: an apostrophe before what begins like a formula. Numbers stay numbers. The page saves its
 /// charts by the same rule: `assets/save.js`.
-fn plain(field: String) -> String {
+pub(crate) fn plain(field: String) -> String {
     let is_number = field.parse().is_ok_and(f64::is_finite);
     let is_formula = field.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && !is_number;
     format!("{}{}", if is_formula { "'" } else { "" }, printable_line(&field))

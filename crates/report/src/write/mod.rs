@@ -6,6 +6,7 @@ mod markdown;
 pub(crate) mod show;
 
 pub use csv::csv;
+pub(crate) use csv::plain;
 pub(crate) use html::{COLORS, STYLE, policy};
 pub use html::{HtmlError, html};
 pub use markdown::markdown;

@@ -2,6 +2,7 @@
 
 mod browser;
 mod golden;
+mod histograms;
 mod support;
 mod terminal;
 mod viewer;

@@ -18,7 +18,6 @@ use klatch_stats::mean_interval;
 /// A study without cells.
 pub(crate) fn study(name: &str, question: &str) -> Source {
     Source {
-        path: name.into(),
         result: Some(StudyResult {
             schema: STUDY_SCHEMA_NAME.into(),
             kind: ResultKind::Measured,
@@ -36,10 +35,7 @@ pub(crate) fn study(name: &str, question: &str) -> Source {
             cells: Vec::new(),
             pairs: Vec::new(),
         }),
-        study_file: None,
-        runs: Vec::new(),
-        sensitivity: None,
-        failures: Vec::new(),
+        ..Source::empty(name.into())
     }
 }
 

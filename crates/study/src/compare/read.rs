@@ -1,9 +1,10 @@
 //! Reads the records of a side from files.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use klatch_record::{Record, ResultKind, Role, SCHEMA_NAME, Status, StudyResult};
+use klatch_record::{
+    Document, Documents, Record, ResultKind, Role, SCHEMA_NAME, Skipped, Status, StudyResult, same_record,
+};
 use thiserror::Error;
 
 use crate::compare::differences::{describe_platform, describe_workload, mixture};
@@ -111,33 +112,37 @@ pub(crate) fn cells(study: &Path) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// Reads one record, or all records below a folder.
+/// Reads a record, the records in a file one after another, or all records below a folder.
 pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
-    let mut records = Vec::new();
-    if path.is_dir() {
-        read_below(path, &mut records)?;
-    } else {
-        let record = read_record(path)?.ok_or_else(|| CompareError::NoRecord {
-            path: path.to_owned(),
-            cause: format!("its `schema` is not {SCHEMA_NAME}"),
-        })?;
-        records.push((record, path.to_owned()));
-    }
+    let Found { mut records, skipped } = records_in(path)?;
     let all = records.len();
-    records.retain(|(record, _)| record.role == Role::Trial);
+    records.retain(|(record, ..)| record.role == Role::Trial);
     let warmups = all - records.len();
     let (mut valid, others): (Vec<_>, Vec<_>) =
-        records.into_iter().partition(|(record, _)| record.verdict.status == Status::Valid);
-    valid.sort_by(|(a, a_path), (b, b_path)| (&a.started_at, a_path).cmp(&(&b.started_at, b_path)));
+        records.into_iter().partition(|(record, ..)| record.verdict.status == Status::Valid);
+    valid.sort_by(|(a, a_path, _), (b, b_path, _)| (&a.started_at, a_path).cmp(&(&b.started_at, b_path)));
     if valid.is_empty() {
         let contents = format!("warm-ups: {warmups}, trials that do not count: {}", others.len());
         return Err(CompareError::NoTrial { path: path.to_owned(), contents });
     }
-    let left_out = |(record, file): &(Record, PathBuf)| {
+    let left_out = |(record, file, _): &(Record, PathBuf, PathBuf)| {
         format!("{} is left out, its score does not count: {}", file.display(), record.verdict.messages())
     };
-    let caveats = others.iter().map(left_out).collect();
-    let (records, files): (Vec<Record>, Vec<PathBuf>) = valid.into_iter().unzip();
+    let caveats = skipped.iter().map(ToString::to_string).chain(others.iter().map(left_out)).collect();
+    let mut read = Read {
+        path: path.to_owned(),
+        records: Vec::new(),
+        files: Vec::new(),
+        folders: Vec::new(),
+        caveats,
+        first_trials: first_trials(path),
+    };
+    for (record, file, folder) in valid {
+        read.records.push(record);
+        read.files.push(file);
+        read.folders.push(folder);
+    }
+    let records = &read.records;
     let first = &records[0];
     let describe = |record| format!("{}, {}", describe_platform(record), describe_workload(&record.workload));
     if let Some(other) = records.iter().find(|record| describe(record) != describe(first)) {
@@ -147,28 +152,84 @@ pub(crate) fn read(path: &Path) -> Result<Read, CompareError> {
             other: describe(other),
         });
     }
-    if let Some(what) = mixture(&records) {
+    if let Some(what) = mixture(records) {
         return Err(CompareError::MixedConditions { path: path.to_owned(), what });
     }
-    refuse_copies(records.iter().zip(&files))?;
-    let folder = |file: &PathBuf| file.parent().unwrap_or(Path::new(".")).to_owned();
-    let folders = files.iter().map(folder).collect();
-    Ok(Read { path: path.to_owned(), files, folders, records, caveats, first_trials: first_trials(path) })
+    refuse_copies(records.iter().zip(&read.files))?;
+    Ok(read)
 }
 
-/// Refuses records of which two are equal: no two runs begin at the same time with the same result.
+/// A record, its place and its start.
+type Placed = (Record, PathBuf, PathBuf);
+
+/// Records of a side, and what else there was.
+struct Found {
+    records: Vec<Placed>,
+    skipped: Vec<Skipped>,
+}
+
+/// The records in a file or folder.
+fn records_in(path: &Path) -> Result<Found, CompareError> {
+    let missing = |source| CompareError::Missing { path: path.to_owned(), source };
+    let mut documents = Documents::read(path).map_err(missing)?;
+    let is_folder = path.is_dir();
+    let (mut records, mut starts) = (Vec::new(), Starts::default());
+    for document in std::mem::take(&mut documents.all) {
+        if document.schema.as_deref() != Some(SCHEMA_NAME) {
+            if !is_folder {
+                documents.skip(&document, format!("its `schema` is not {SCHEMA_NAME}"));
+            }
+            continue;
+        }
+        match document.parse::<Record>() {
+            Ok(record) => {
+                let start = starts.of(&record, &document);
+                records.push((record, document.place(), start));
+            }
+            Err(error) => documents.skip(&document, error),
+        }
+    }
+    match documents.skipped.first() {
+        Some(Skipped { place, cause }) if records.is_empty() && !is_folder => {
+            Err(CompareError::NoRecord { path: place.clone(), cause: cause.clone() })
+        }
+        _ => Ok(Found { records, skipped: documents.skipped }),
+    }
+}
+
+/// Tells the starts of the server apart. In a folder each has a folder of its own; where records follow each other in a file, a start
+/// ends where the numbers of warm-ups and trials begin anew.
+#[derive(Default)]
+struct Starts {
+    count: usize,
+    last: Option<(PathBuf, bool, u32)>,
+}
+
+impl Starts {
+    fn of(&mut self, record: &Record, document: &Document) -> PathBuf {
+        if document.number.is_none() {
+            return document.file.parent().unwrap_or(Path::new(".")).to_owned();
+        }
+        let this = Some((document.file.clone(), record.role == Role::Trial, record.number));
+        if self.last.as_ref().map(|last| &last.0) != Some(&document.file) || this <= self.last {
+            self.count += 1;
+        }
+        self.last = this;
+        document.file.join(self.count.to_string())
+    }
+}
+
+/// Refuses records of which two are equal.
 pub(crate) fn refuse_copies<'a>(
     records: impl Iterator<Item = (&'a Record, &'a PathBuf)>,
 ) -> Result<(), CompareError> {
-    let mut seen: BTreeMap<&str, Vec<(&Record, &PathBuf)>> = BTreeMap::new();
-    for (record, file) in records {
-        let alike = seen.entry(record.started_at.as_str()).or_default();
-        if let Some((_, other)) = alike.iter().find(|(other, _)| *other == record) {
-            return Err(CompareError::Twice { one: (*other).clone(), other: file.clone() });
+    let (records, files): (Vec<_>, Vec<_>) = records.unzip();
+    match same_record(records) {
+        None => Ok(()),
+        Some((one, other)) => {
+            Err(CompareError::Twice { one: files[one].clone(), other: files[other].clone() })
         }
-        alike.push((record, file));
     }
-    Ok(())
 }
 
 /// Refuses the results of a study that was simulated or emulated.
@@ -192,32 +253,4 @@ fn study_result(path: &Path) -> Option<StudyResult> {
         .take(5)
         .find_map(|folder| std::fs::read_to_string(folder.join("result.json")).ok())?;
     serde_json::from_str(&result).ok()
-}
-
-/// Reads all records in a folder and its subfolders. Links are not followed, as `latest` is one.
-fn read_below(folder: &Path, records: &mut Vec<(Record, PathBuf)>) -> Result<(), CompareError> {
-    let wrong = |source| CompareError::Missing { path: folder.to_owned(), source };
-    for entry in std::fs::read_dir(folder).map_err(wrong)? {
-        let entry = entry.map_err(wrong)?;
-        let (path, kind) = (entry.path(), entry.file_type().map_err(wrong)?);
-        if kind.is_dir() {
-            read_below(&path, records)?;
-        } else if path.extension().is_some_and(|extension| extension == "json") && path.is_file() {
-            records.extend(read_record(&path)?.map(|record| (record, path)));
-        }
-    }
-    Ok(())
-}
-
-/// Reads a record; `None` for other JSON, such as that of a study or an instrument.
-fn read_record(path: &Path) -> Result<Option<Record>, CompareError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| CompareError::Missing { path: path.to_owned(), source })?;
-    let wrong =
-        |error: serde_json::Error| CompareError::NoRecord { path: path.to_owned(), cause: error.to_string() };
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
-    if value["schema"] != SCHEMA_NAME {
-        return Ok(None);
-    }
-    serde_json::from_str(&text).map(Some).map_err(wrong)
 }
