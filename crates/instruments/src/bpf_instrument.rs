@@ -3,7 +3,7 @@
 use klatch_record::{InstrumentName, ObservationData, Support};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::bpf::{Bpf, Coverage, Windows};
+use crate::bpf::{Bpf, Coverage, LINUX_MIN, Windows};
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::instrument::{Instrument, Output, RunningInstrument};
@@ -79,7 +79,7 @@ impl Instrument for BpfInstrument {
             return support;
         }
         if let Err(error) = self.load(kernel) {
-            return error.support();
+            return error.support(LINUX_MIN);
         }
         let base = |tracepoints: &[&str]| format!("BPF at {}", tracepoints.join(", "));
         match &self.preferred {

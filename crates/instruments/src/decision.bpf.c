@@ -76,7 +76,7 @@ int BPF_PROG(on_entry)
     call->entry_ns = 0;
     if (!call->window)
         return 0;
-    call->length = queue_length(bpf_get_current_task_btf());
+    call->length = queue_length_here();
     call->entry_ns = bpf_ktime_get_ns();
     return 0;
 }

@@ -53,7 +53,7 @@ static __always_inline int record_decision(u32 length)
 SEC("tp_btf/sched_entry_tp")
 int BPF_PROG(on_entry)
 {
-    return record_decision(queue_length(bpf_get_current_task_btf()));
+    return record_decision(queue_length_here());
 }
 
 /* The fallback for kernels without sched_entry_tp. It misses decisions without a switch. A task that blocks has already left
@@ -61,7 +61,7 @@ int BPF_PROG(on_entry)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 {
-    bool blocks = !preempt && prev->__state != 0;
+    bool blocks = !preempt && state_of(prev);
 
     return record_decision(queue_length(prev) + blocks);
 }

@@ -75,7 +75,7 @@ static __always_inline void begin_yield(u64 id, u32 side)
     yield->pid = id;
     yield->side = side;
     yield->window = this_window();
-    yield->length = queue_length(bpf_get_current_task_btf());
+    yield->length = queue_length_here();
 }
 
 SEC("tp_btf/sys_enter")

@@ -109,7 +109,7 @@ static __always_inline int record_event(__u8 kind, __u8 state, u32 task, u32 oth
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-    return record_event(SWITCH, preempt ? 0 : prev->__state, prev->pid, next->pid, next->tgid);
+    return record_event(SWITCH, preempt ? 0 : state_of(prev), prev->pid, next->pid, next->tgid);
 }
 
 SEC("tp_btf/sched_waking")

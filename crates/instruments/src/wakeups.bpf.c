@@ -70,7 +70,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
     if (!all)
         return 0;
     histogram_add(&all->latency_ns, bpf_ktime_get_ns() - woken_ns);
-    if (prev->pid && (preempt || !prev->__state))
+    if (prev->pid && (preempt || !state_of(prev)))
         all->preemptions++;
     return 0;
 }

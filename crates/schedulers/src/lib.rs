@@ -5,7 +5,7 @@ mod case_tests;
 mod catalog;
 mod counters;
 mod error;
-mod libbpf_log;
+pub mod libbpf_log;
 mod load;
 mod per_cpu;
 pub mod policies;

@@ -99,10 +99,36 @@ static __always_inline u64 this_window(void)
     return number ? *number : 0;
 }
 
+/* Before Linux 5.14. */
+struct task_struct___before_5_14 {
+    long state;
+} KERNEL_TYPE;
+
+/* The state of a task, 0 if it is runnable. */
+static __always_inline u32 state_of(struct task_struct *task)
+{
+    if (bpf_core_field_exists(task->__state))
+        return task->__state;
+    return ((struct task_struct___before_5_14 *)task)->state;
+}
+
 /* Runnable tasks on the CPU where `task` runs or has just run, itself included. */
 static __always_inline u32 queue_length(struct task_struct *task)
 {
     return task->se.cfs_rq->rq->nr_running;
+}
+
+/* Since Linux 5.11. */
+enum bpf_func_id___since_5_11 {
+    BPF_FUNC_get_current_task_btf___since_5_11 = 158,
+};
+
+/* Runnable tasks on this CPU. */
+static __always_inline u32 queue_length_here(void)
+{
+    if (bpf_core_enum_value_exists(enum bpf_func_id___since_5_11, BPF_FUNC_get_current_task_btf___since_5_11))
+        return queue_length(bpf_get_current_task_btf());
+    return BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), se.cfs_rq, rq, nr_running);
 }
 
 /* A histogram with four buckets per octave; count and sum give the mean. */

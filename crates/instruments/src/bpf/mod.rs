@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, IntoRawFd, OwnedFd};
 
 use klatch_record::{Cost, Support};
-use klatch_schedulers::per_cpu_numbers;
+use klatch_schedulers::{libbpf_log, per_cpu_numbers};
 use libbpf_rs::{
     Link, Map, MapCore, MapFlags, MapHandle, Object, ObjectBuilder, OpenObject, ProgramInput, ProgramMut,
 };
@@ -57,23 +57,24 @@ impl Bpf {
         without: &[&str],
         configure: impl FnOnce(&mut OpenObject) -> libbpf_rs::Result<()>,
     ) -> Result<Bpf, LoadError> {
-        let mut open = ObjectBuilder::default().open_memory(code).map_err(LoadError)?;
+        libbpf_log::start();
+        let mut open = ObjectBuilder::default().open_memory(code).map_err(LoadError::new)?;
         for mut program in open.progs_mut() {
             let section = program.section().to_string_lossy().into_owned();
             let available = section.strip_prefix("tp_btf/").is_none_or(|name| kernel.has_tracepoint(name));
             let name = program.name().to_string_lossy().into_owned();
             program.set_autoload(available && !without.contains(&name.as_str()));
         }
-        configure(&mut open).map_err(LoadError)?;
-        let object = open.load().map_err(LoadError)?;
+        configure(&mut open).map_err(LoadError::new)?;
+        let object = open.load().map_err(LoadError::new)?;
         Ok(Bpf { object, links: Vec::new(), windowed: Vec::new() })
     }
 
-    /// Tries to load `code`; `base` describes what a usable instrument works with.
-    pub(crate) fn probe(code: &[u8], kernel: &Kernel, without: &[&str], base: &str) -> Support {
-        match Bpf::load(code, kernel, without) {
+    /// Tries to load `code`, which Linux `since` is the first to load; `base` describes what a usable instrument works with.
+    pub(crate) fn probe(code: &[u8], kernel: &Kernel, since: &str, base: &str) -> Support {
+        match Bpf::load(code, kernel, &[]) {
             Ok(_) => Support::Usable { base: base.to_owned() },
-            Err(error) => error.support(),
+            Err(error) => error.support(since),
         }
     }
 
@@ -192,23 +193,33 @@ pub(crate) fn numbers(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|eight| u64::from_ne_bytes(*eight)).collect()
 }
 
-/// The first Linux that loads all programs: those that are called have the type BPF_PROG_TYPE_SYSCALL.
-const LINUX_MIN: &str = "5.14";
+/// The oldest Linux on which the programs were tried, those apart that name a newer one.
+pub(crate) const LINUX_MIN: &str = "5.10";
 
 /// The kernel refused to load the programs.
-pub(crate) struct LoadError(libbpf_rs::Error);
+#[derive(Debug, thiserror::Error)]
+#[error("{source:#}{}", words.as_ref().map_or(String::new(), |words| format!(" ({words})")))]
+pub(crate) struct LoadError {
+    source: libbpf_rs::Error,
+    /// What the kernel's verifier said last, or libbpf.
+    words: Option<String>,
+}
 
 impl LoadError {
-    /// The reason and its remedy, for the list of instruments.
-    pub(crate) fn support(&self) -> Support {
-        let (why, remedy) = if self.0.kind() == libbpf_rs::ErrorKind::PermissionDenied {
+    fn new(source: libbpf_rs::Error) -> LoadError {
+        LoadError { source, words: libbpf_log::reason() }
+    }
+
+    /// The reason and its remedy, for the list of instruments. Linux `since` is the first that loads the programs.
+    pub(crate) fn support(&self, since: &str) -> Support {
+        let (why, remedy) = if self.source.kind() == libbpf_rs::ErrorKind::PermissionDenied {
             let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
             refusal(rustix::process::geteuid().is_root(), effective_capabilities(&status))
         } else {
-            let why = format!("the kernel refuses the BPF programs: {:#}", self.0);
+            let why = format!("the kernel refuses the BPF programs: {self}");
             return Support::NotAvailable {
                 why,
-                remedy: format!("boot a kernel {LINUX_MIN} or newer with CONFIG_BPF_SYSCALL=y"),
+                remedy: format!("boot a kernel {since} or newer with CONFIG_BPF_SYSCALL=y"),
             };
         };
         Support::NotAvailable { why: why.to_owned(), remedy: remedy.to_owned() }
@@ -243,7 +254,7 @@ fn effective_capabilities(status: &str) -> Option<u64> {
 
 impl From<LoadError> for InstrumentError {
     fn from(error: LoadError) -> InstrumentError {
-        InstrumentError(format!("the BPF programs cannot be loaded: {:#}", error.0))
+        InstrumentError(format!("the BPF programs cannot be loaded: {error}"))
     }
 }
 

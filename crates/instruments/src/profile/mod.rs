@@ -15,7 +15,7 @@ pub use places_of::Places;
 use klatch_record::observed::Profile;
 use klatch_record::{InstrumentName, ObservationData, Support};
 
-use crate::bpf::{Bpf, SampleTrigger, Windows, object};
+use crate::bpf::{Bpf, LINUX_MIN, SampleTrigger, Windows, object};
 use crate::counters::{Counters, Event, Events, Hardware};
 use crate::error::InstrumentError;
 use crate::files::Files;
@@ -118,7 +118,7 @@ impl Instrument for Profiler {
         if let Some(lack) = kernel.lacks(&[]).or_else(|| kernel.lacks_same_ids()) {
             return lack;
         }
-        match Bpf::probe(CODE, kernel, &[], base) {
+        match Bpf::probe(CODE, kernel, LINUX_MIN, base) {
             Support::Usable { base } => match trigger.open(0) {
                 Ok(_) => Support::Usable { base },
                 Err(error) => cannot_open(trigger, &error),

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::CODE;
 use super::places_of::Places;
 use super::stacks::{folded, process_name, samples};
-use crate::bpf::{Bpf, Coverage, SampleTrigger, enable_stats};
+use crate::bpf::{Bpf, Coverage, LINUX_MIN, SampleTrigger, enable_stats};
 use crate::error::InstrumentError;
 use crate::jdk::is_jvm;
 use crate::kernel::Kernel;
@@ -46,8 +46,8 @@ impl PairSampler {
         if let Some(lack) = kernel.lacks(&[]).or_else(|| kernel.lacks_same_ids()) {
             return Err(InstrumentError::lacking(&lack));
         }
-        let mut bpf =
-            Bpf::load(CODE, kernel, &[]).map_err(|error| InstrumentError::lacking(&error.support()))?;
+        let mut bpf = Bpf::load(CODE, kernel, &[])
+            .map_err(|error| InstrumentError::lacking(&error.support(LINUX_MIN)))?;
         let both = union(&sides);
         bpf.set_targets(&both)?;
         let statistics = enable_stats();

@@ -37,6 +37,9 @@ const TRACEPOINTS: [&str; 4] = ["sched_switch", "sched_waking", "sched_migrate_t
 /// `ENDED_SLOTS` of trace.bpf.c.
 const ENDED_SLOTS: u32 = 8192;
 
+/// The first Linux whose BPF has atomic operations that return a value, by which events get their places in a ring.
+const SINCE: &str = "5.12";
+
 /// Default limit of a trace file, in bytes: about a minute of two busy CPUs.
 pub const TRACE_BYTES_MAX: u64 = 256 << 20;
 
@@ -59,7 +62,7 @@ impl Instrument for SchedulerTrace {
     fn probe(&self, kernel: &Kernel) -> Support {
         let lack = kernel.lacks(&TRACEPOINTS).or_else(|| kernel.lacks_same_ids());
         lack.unwrap_or_else(|| {
-            Bpf::probe(CODE, kernel, &[], "BPF at sched_switch, sched_waking, sched_migrate_task")
+            Bpf::probe(CODE, kernel, SINCE, "BPF at sched_switch, sched_waking, sched_migrate_task")
         })
     }
 
