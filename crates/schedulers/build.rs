@@ -5,10 +5,13 @@ use std::process::Command;
 
 /// Headers of the policies.
 const POLICIES: &str = "include";
+/// A scheduler for tests.
+const SAMPLE: &str = "samples/misbehaving.bpf.c";
 
 fn main() {
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-changed={POLICIES}");
+    println!("cargo::rerun-if-changed={SAMPLE}");
     println!("cargo::rerun-if-env-changed=CLANG");
     compile_policies();
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -20,6 +23,9 @@ fn main() {
         if source.exists() {
             compile(&source, &libbpf, &out.join(format!("{name}.bpf.o")));
         }
+    }
+    if std::env::var_os("CARGO_FEATURE_SAMPLES").is_some() {
+        compile(Path::new(SAMPLE), &libbpf, &out.join("misbehaving.bpf.o"));
     }
 }
 

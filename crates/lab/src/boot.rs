@@ -14,6 +14,7 @@ use klatch_host::privileges::{Program, temporary_folder, write_private};
 use klatch_instruments::counters::{Hardware, HardwareError, PLUGIN};
 use tempfile::TempDir;
 
+use crate::cpus::Cpus;
 use crate::error::LabError;
 use crate::image::Image;
 use crate::job::{Answer, END, Job};
@@ -26,12 +27,14 @@ pub struct Boot<'a> {
     pub kernel: &'a Path,
     /// Root file system, without the job.
     pub image: Image,
-    /// Number of emulated CPUs.
-    pub cpus: u32,
+    /// Its CPUs.
+    pub cpus: Cpus,
     /// Memory of the machine, MB.
     pub memory_mb: u32,
     /// Seed of QEMU's random numbers.
     pub seed: u32,
+    /// Parameters of the kernel, each in place of that of the lab with its name.
+    pub parameters: String,
     /// Work of the machine; without commands, a shell.
     pub job: Job,
     /// Arguments of the counters' plugin, `Some("")` to count instructions only; `None` for a machine without counters.
@@ -112,6 +115,18 @@ fn folder_for_boot() -> Result<TempDir, LabError> {
     })
 }
 
+/// Parameters of the kernel that every machine has.
+const PARAMETERS: &str =
+    "console=ttyS0 panic=-1 quiet nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=off";
+
+/// The parameters of the lab whose names are not among `given`, and those. Linux 6.17 and newer do not take back `mitigations=off` for a later value.
+fn kernel_parameters(given: &str) -> String {
+    let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = given.split_whitespace().map(name).collect();
+    let own = PARAMETERS.split_whitespace().filter(|parameter| !names.contains(&name(parameter)));
+    own.chain(given.split_whitespace()).collect::<Vec<_>>().join(" ")
+}
+
 fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Program, LabError> {
     require_qemu()?;
     let image = folder.join("image");
@@ -125,14 +140,13 @@ fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Program, LabError> {
     let mut command = Program::new(QEMU);
     command.args(["-M", "q35", "-cpu", "max", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"]);
     command.args(["-rtc", "base=2020-01-01T00:00:00,clock=vm"]);
-    command.args(["-smp", &boot.cpus.to_string(), "-m", &format!("{}M", boot.memory_mb)]);
+    boot.cpus.check(boot.counters.is_some())?;
+    command.args(boot.cpus.arguments(boot.memory_mb));
     command.args(["-seed", &boot.seed.to_string()]);
     command.arg("-kernel").arg(boot.kernel).arg("-initrd").arg(&image);
     // The kernel passes the arguments after `--` to the first program.
-    command.arg("-append").arg(
-        "console=ttyS0 panic=-1 quiet nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=off \
-         rdinit=/klatch -- lab guest",
-    );
+    let parameters = kernel_parameters(&boot.parameters);
+    command.arg("-append").arg(format!("{parameters} rdinit=/klatch -- lab guest"));
     Ok(command)
 }
 
@@ -188,4 +202,17 @@ fn last_lines(path: &Path) -> String {
     let text = String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(8)..].iter().map(|line| format!("\n  {}", line.trim_end())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_replaces_that_of_the_lab() {
+        assert_eq!(kernel_parameters(""), PARAMETERS);
+        let with = kernel_parameters("mitigations=auto  preempt=full");
+        assert!(with.ends_with(" random.trust_cpu=off mitigations=auto preempt=full"), "{with}");
+        assert!(!with.contains("mitigations=off"), "{with}");
+    }
 }

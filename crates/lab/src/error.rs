@@ -23,6 +23,12 @@ pub enum LabError {
     /// The scheduler's program cannot be found.
     #[error(transparent)]
     Scheduler(#[from] klatch_schedulers::SchedulerError),
+    /// The lab has no machine with these CPUs.
+    #[error("a machine of the lab {cause}")]
+    Machine {
+        /// What it has instead.
+        cause: String,
+    },
     /// A required program is not installed.
     #[error("the lab needs {program}, which is not on the search path; on Debian: apt-get install {package}")]
     NoProgram {

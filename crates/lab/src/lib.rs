@@ -3,6 +3,7 @@
 mod boot;
 mod boot_kernel;
 mod cpio;
+mod cpus;
 mod debian_kernels;
 mod debian_mirror;
 mod download;
@@ -22,6 +23,7 @@ mod programs;
 
 pub use boot::{Boot, boot, shell};
 pub use boot_kernel::{BootKernel, Fetched, fetched, machine_image};
+pub use cpus::{CPUS_MAX, Cpus};
 pub use debian_kernels::{DebianKernels, newest_of_each_series};
 pub use error::LabError;
 pub use guest::guest;

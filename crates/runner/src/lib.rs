@@ -15,6 +15,7 @@ mod execute;
 mod folder;
 mod guards;
 mod joining;
+mod kernel_log;
 mod noise;
 mod observer;
 mod plan;

@@ -11,6 +11,7 @@ use klatch_schedulers::{
 };
 
 use crate::error::RunError;
+use crate::kernel_log::KernelLog;
 
 /// Longest time for a program to load its scheduler. The verifier of an emulated machine takes seconds.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -33,7 +34,7 @@ enum Source {
     /// A scheduler of Klatch.
     Own(Loaded),
     /// One that a program has loaded.
-    Program(Running),
+    Program(Box<Running>),
 }
 
 /// A program that has loaded a scheduler, stopped on drop.
@@ -43,6 +44,7 @@ struct Running {
     process: Process,
     /// The state when its scheduler was in force.
     state: SchedExtState,
+    log: KernelLog,
 }
 
 impl Scheduler {
@@ -56,7 +58,7 @@ impl Scheduler {
             SchedulerSpec::Program(program) => {
                 let running = Running::start(program, processes)?;
                 let kernel_name = running.state.scheduler.as_deref().unwrap_or_default();
-                Scheduler { name: program.name(kernel_name), source: Source::Program(running) }
+                Scheduler { name: program.name(kernel_name), source: Source::Program(Box::new(running)) }
             }
         })
     }
@@ -114,20 +116,27 @@ impl Running {
         command.extend(program.arguments.iter().cloned());
         let mut process = processes.start(&command, &Launch::default().with_own_rights())?;
         process.close_stdin();
+        let log = KernelLog::from_now();
         let name = program.program.clone();
         let state = wait_until_loaded(&name, &mut process)?;
         process.discard_lines();
-        Ok(Running { program: name, sha256: sha256_hex(&bytes), process, state })
+        Ok(Running { program: name, sha256: sha256_hex(&bytes), process, state, log })
     }
 
     fn lost(&mut self) -> Option<String> {
         if let Some(status) = self.process.ended() {
             self.process.wait_for_exit();
-            let words = self.process.last_words();
-            return Some(format!("{} ended ({}); it said: {words}", self.program, describe_status(status)));
+            let ended = format!("{} ended ({})", self.program, describe_status(status));
+            return Some(self.with_reasons(ended));
         }
-        change(&self.state, sched_ext_state()?)
-            .map(|change| format!("{change}; it said: {}", self.process.last_words()))
+        let change = change(&self.state, sched_ext_state()?)?;
+        Some(self.with_reasons(change))
+    }
+
+    /// What happened, and what the kernel and the program said about it.
+    fn with_reasons(&mut self, what: String) -> String {
+        let kernel = self.log.reason().map_or(String::new(), |reason| format!("; the kernel said: {reason}"));
+        format!("{what}{kernel}; it said: {}", self.process.last_words())
     }
 }
 

@@ -9,6 +9,8 @@ pub mod libbpf_log;
 mod load;
 mod per_cpu;
 pub mod policies;
+#[cfg(feature = "samples")]
+pub mod samples;
 mod spec;
 mod state;
 

@@ -91,6 +91,11 @@ impl Topology {
         self.llcs * self.cpus_per_llc()
     }
 
+    /// How many parts each level has in one of the level above: nodes, LLCs, cores and threads.
+    pub const fn levels(&self) -> [usize; 4] {
+        [self.nodes, self.llcs, self.cores, self.threads]
+    }
+
     /// What two CPUs share.
     pub fn distance(&self, a: usize, b: usize) -> Distance {
         let (core, llc, node) = (self.threads, self.cpus_per_llc(), self.cpus_per_node());
@@ -132,8 +137,7 @@ impl FromStr for Topology {
             }
             (*field, reached) = (count, level);
         }
-        let parts = [topology.nodes, topology.llcs, topology.cores, topology.threads];
-        let cpus = parts.iter().try_fold(1_usize, |product, &part| product.checked_mul(part));
+        let cpus = topology.levels().iter().try_fold(1_usize, |product, &part| product.checked_mul(part));
         match cpus {
             Some(1..=CPUS_MAX) => Ok(topology),
             _ => Err(TopologyError::Size(line.to_owned())),

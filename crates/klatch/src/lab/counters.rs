@@ -1,8 +1,10 @@
 //! The counters of the emulated machine: their option, the count of a whole command, and the difference of two counts.
 
+use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -11,11 +13,11 @@ use clap::builder::PossibleValuesParser;
 use klatch_instruments::counters::Counters;
 use klatch_instruments::{COUNT_OPERATIONS, lab_counts};
 use klatch_lab::COUNTERS_FILE;
-use klatch_record::lab::{EventCounts, LabCounts};
+use klatch_record::lab::{DEFAULT_KERNEL, EventCounts, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::save_json;
 use klatch_report::{Ending, lab_difference, lab_difference_answer};
 
-use super::{Exec, SIGNAL_BASE, counts_of, interrupted};
+use super::{COUNTED_MB, Exec, Machine, SIGNAL_BASE, counts_of, interrupted};
 use crate::next;
 use crate::output::{print_error, print_text};
 
@@ -86,14 +88,20 @@ fn exit_code(status: ExitStatus) -> u8 {
 #[derive(Args)]
 pub(super) struct Compare {
     /// Counts before, as written by `lab exec --counters --out`: the file or its folder
-    #[arg(required_unless_present = "kernels", conflicts_with = "kernels")]
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
     before: Option<PathBuf>,
     /// Counts after, as the file or its folder
-    #[arg(required_unless_present = "kernels")]
+    #[arg(required_unless_present = "command")]
     after: Option<PathBuf>,
-    /// Count the command after `--` under this kernel; twice, for the one before and the one after
+    /// Kernel under which the command after `--` is counted; twice, for the one before and the one after
     #[arg(long = "kernel", value_name = "VERSION|FILE", requires = "command")]
     kernels: Vec<String>,
+    /// Parameters of the kernel, such as mitigations=auto; twice, for those before and those after
+    #[arg(long = "append", value_name = "PARAMETERS", requires = "command", allow_hyphen_values = true)]
+    parameters: Vec<String>,
+    /// Scheduler for the command, as for `lab exec`, or `kernel` for the kernel's own; twice, for the one before and the one after
+    #[arg(long = "scheduler", value_name = "SCHEDULER", requires = "command")]
+    schedulers: Vec<String>,
     /// Event by which routines are compared
     #[arg(long, default_value = "instructions", value_name = "EVENT", value_parser = events())]
     by: String,
@@ -103,13 +111,66 @@ pub(super) struct Compare {
     /// Exit with status 1 if the total of the event grew by more than this
     #[arg(long, value_name = "PERCENT")]
     within: Option<f64>,
-    /// Command of klatch to count under both kernels, or a program by its path
-    #[arg(last = true, requires = "kernels", value_name = "COMMAND")]
+    /// Command of klatch to count on both sides, or a program by its path
+    #[arg(last = true, value_name = "COMMAND")]
     command: Vec<String>,
 }
 
 fn events() -> PossibleValuesParser {
     EventCounts::ALL.map(|(name, _)| name).into()
+}
+
+/// One side of a comparison: the machine and the scheduler of a count.
+struct Side<'a> {
+    kernel: &'a str,
+    parameters: &'a str,
+    scheduler: &'a str,
+}
+
+impl Side<'_> {
+    fn count(&self, command: &[String], interrupted: &AtomicBool) -> anyhow::Result<LabCounts> {
+        let machine = Machine {
+            kernel: self.kernel.to_owned(),
+            modules: None,
+            cpus: 1,
+            machine: None,
+            append: self.parameters.to_owned(),
+            memory: COUNTED_MB,
+            seed: 1,
+        };
+        let scheduler = match self.scheduler {
+            KERNEL_SCHEDULER => None,
+            other => Some(other.parse()?),
+        };
+        print_error(format_args!("counting under {self}"));
+        let answer = Exec::counting(machine, scheduler, command).answer(interrupted)?;
+        let failed = answer.steps.iter().any(|step| step.status != Some(0));
+        anyhow::ensure!(!failed, "the command failed under {self}");
+        counts_of(&answer)?.context("the machine counted nothing")
+    }
+}
+
+impl fmt::Display for Side<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Linux {}", self.kernel)?;
+        if !self.parameters.is_empty() {
+            write!(f, " with {}", self.parameters)?;
+        }
+        match self.scheduler {
+            KERNEL_SCHEDULER => Ok(()),
+            other => write!(f, ", scheduler {other}"),
+        }
+    }
+}
+
+/// The value before and the value after: of one, it is the same on both sides.
+fn sides<'a>(name: &str, values: &'a [String], default: &'a str) -> anyhow::Result<[&'a str; 2]> {
+    match values {
+        [] => Ok([default; 2]),
+        [both] => Ok([both; 2]),
+        [before, after] => Ok([before, after]),
+        more => anyhow::bail!("two sides are compared, and --{name} is given {} times", more.len()),
+    }
 }
 
 impl Compare {
@@ -118,18 +179,17 @@ impl Compare {
         if let (Some(before), Some(after)) = (&self.before, &self.after) {
             return Ok((read(before)?, read(after)?));
         }
-        let [before, after] = self.kernels.as_slice() else {
-            anyhow::bail!("two kernels are compared, got {}: --kernel A --kernel B", self.kernels.len());
-        };
+        let kernels = sides("kernel", &self.kernels, DEFAULT_KERNEL)?;
+        let parameters = sides("append", &self.parameters, "")?;
+        let schedulers = sides("scheduler", &self.schedulers, KERNEL_SCHEDULER)?;
+        let side =
+            |n: usize| Side { kernel: kernels[n], parameters: parameters[n], scheduler: schedulers[n] };
+        anyhow::ensure!(
+            [kernels, parameters, schedulers].iter().any(|[before, after]| before != after),
+            "the two sides are the same; give one of --kernel, --append and --scheduler twice"
+        );
         let interrupted = interrupted()?;
-        let count = |kernel: &String| {
-            print_error(format_args!("counting under Linux {kernel}"));
-            let answer = Exec::counting(kernel, &self.command).answer(&interrupted)?;
-            let failed = answer.steps.iter().any(|step| step.status != Some(0));
-            anyhow::ensure!(!failed, "the command failed under Linux {kernel}");
-            counts_of(&answer)?.context("the machine counted nothing")
-        };
-        Ok((count(before)?, count(after)?))
+        Ok((side(0).count(&self.command, &interrupted)?, side(1).count(&self.command, &interrupted)?))
     }
 
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
@@ -148,8 +208,8 @@ impl Compare {
         let other = if self.by == "modelled_cycles" { "instructions" } else { "modelled_cycles" };
         next::print_ending(Ending {
             answer: lab_difference_answer(&before, &after, &self.by),
-            // Two kernels would be booted again.
-            next: match before.caches.is_empty() || !self.kernels.is_empty() {
+            // Two machines would be booted again.
+            next: match before.caches.is_empty() || !self.command.is_empty() {
                 true => Vec::new(),
                 false => next::again(&[("--by", other)]),
             },

@@ -13,8 +13,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Answer, Boot, BootKernel, COUNTERS_FILE, Counting, Image, Job, LabError, OTHER_PROGRAM, START_US, boot,
-    counted, find_program, guest, java_runtime, require_qemu, shell, under_scheduler,
+    Answer, Boot, BootKernel, COUNTERS_FILE, CPUS_MAX, Counting, Cpus, Image, Job, LabError, OTHER_PROGRAM,
+    START_US, boot, counted, find_program, guest, java_runtime, require_qemu, shell, under_scheduler,
 };
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::{create_folder, error_chain};
@@ -25,6 +25,7 @@ use crate::INTERRUPTED;
 use crate::next;
 use crate::output::{check_can_write, print, print_error};
 use crate::quantity::{Time, whole};
+use crate::simulate::topology;
 
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;
@@ -50,7 +51,7 @@ enum Action {
     Kernels(kernels::Kernels),
     /// Get a kernel of Debian's, such as 6.12 or 7.3.4, by apt
     GetKernel(kernels::GetKernel),
-    /// Boot with a shell on this terminal, in real time; needs busybox
+    /// Boot with a shell on this terminal, in real time, and the usual programs of this machine
     Shell(Machine),
     /// Compare the counts of two builds, settings or kernels, routine by routine
     ///
@@ -72,9 +73,21 @@ struct Machine {
     /// Folder of the modules of a bzImage: …/lib/modules/RELEASE
     #[arg(long, value_name = "FOLDER")]
     modules: Option<PathBuf>,
-    /// Number of CPUs of the machine
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<1, 64>)]
+    /// Number of CPUs of the machine, cores of one socket
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<1, CPUS_MAX>)]
     cpus: u32,
+    /// CPUs as for `klatch simulate run`: `2 nodes x 2 llcs x 4 cores x 2 threads`, a file with the output of `lscpu -e -J`, or `host`
+    #[arg(long, value_name = "TOPOLOGY", conflicts_with = "cpus")]
+    machine: Option<String>,
+    /// Parameters of the kernel, such as `mitigations=auto`; the lab has mitigations=off
+    #[arg(
+        long,
+        value_name = "PARAMETERS",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    append: String,
     /// Size of its memory
     #[arg(long, default_value_t = 1024, value_name = "MB", value_parser = whole::<256, 65_536>)]
     memory: u32,
@@ -186,19 +199,48 @@ fn counts_of(answer: &Answer) -> anyhow::Result<Option<LabCounts>> {
 /// What a shell adds to the number of the signal that ended a command, for its exit status.
 const SIGNAL_BASE: i32 = 128;
 
+/// Programs of `lab shell`, each the first of these that this machine has.
+const SHELL_PROGRAMS: [(&str, &[&str]); 14] = [
+    ("sh", &["bash", "sh"]),
+    ("cat", &["cat"]),
+    ("dmesg", &["dmesg"]),
+    ("find", &["find"]),
+    ("grep", &["grep"]),
+    ("head", &["head"]),
+    ("kill", &["kill"]),
+    ("less", &["less", "more"]),
+    ("ls", &["ls"]),
+    ("lscpu", &["lscpu"]),
+    ("mount", &["mount"]),
+    ("ps", &["ps"]),
+    ("sleep", &["sleep"]),
+    ("tail", &["tail"]),
+];
+
 impl Machine {
-    fn boot<'a>(&self, kernel: &'a Path, image: Image, interrupted: &'a AtomicBool) -> Boot<'a> {
-        Boot {
+    fn cpus(&self) -> anyhow::Result<Cpus> {
+        let topology = self.machine.as_deref().map(topology).transpose()?;
+        Ok(topology.map_or(Cpus::Number(self.cpus), Cpus::Topology))
+    }
+
+    fn boot<'a>(
+        &self,
+        kernel: &'a Path,
+        image: Image,
+        interrupted: &'a AtomicBool,
+    ) -> anyhow::Result<Boot<'a>> {
+        Ok(Boot {
             kernel,
             image,
-            cpus: self.cpus,
+            cpus: self.cpus()?,
             memory_mb: self.memory,
             seed: self.seed,
+            parameters: self.append.clone(),
             job: Job { commands: Vec::new(), start_us: START_US },
             counters: None,
             limit: Duration::MAX,
             interrupted,
-        }
+        })
     }
 
     fn shell(self) -> anyhow::Result<ExitCode> {
@@ -206,14 +248,15 @@ impl Machine {
         let mut image = image(None)?;
         kernel.add_modules(&mut image, &[], steps())?;
         kernel.add_config(&mut image, steps())?;
-        let busybox = find_program("busybox", "busybox-static")?;
-        image.add_program("/bin/busybox", &busybox)?;
-        for name in ["sh", "ls", "cat", "ps", "top", "mount", "dmesg", "poweroff", "grep", "vi", "sleep"] {
-            image.add_link(&format!("/bin/{name}"), "busybox");
+        for (name, candidates) in SHELL_PROGRAMS {
+            // A machine without one of them is still useful.
+            if let Some(path) = candidates.iter().find_map(|candidate| find_program(candidate, "bash").ok()) {
+                image.add_program(&format!("/bin/{name}"), &path)?;
+            }
         }
         print_error("the machine has klatch at /klatch; `exit` stops it");
         let interrupted = interrupted()?;
-        shell(&self.boot(&kernel.image, image, &interrupted))?;
+        shell(&self.boot(&kernel.image, image, &interrupted)?)?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -231,16 +274,10 @@ impl Exec {
         Ok(command)
     }
 
-    /// The count of a command under a kernel, with the usual caches.
-    fn counting(kernel: &str, command: &[String]) -> Exec {
+    /// The count of a command in a machine, with the usual caches.
+    fn counting(machine: Machine, scheduler: Option<SchedulerSpec>, command: &[String]) -> Exec {
         Exec {
-            machine: Machine {
-                kernel: kernel.to_owned(),
-                modules: None,
-                cpus: 1,
-                memory: COUNTED_MB,
-                seed: 1,
-            },
+            machine,
             limit: LIMIT,
             counters: Some(counters::DEFAULT.to_owned()),
             operations: matches!(command.first().map(String::as_str), Some("run" | "probe")),
@@ -248,7 +285,7 @@ impl Exec {
             program: None,
             java: None,
             module: Vec::new(),
-            scheduler: None,
+            scheduler,
             files: Vec::new(),
             command: command.to_vec(),
         }
@@ -274,7 +311,7 @@ impl Exec {
             create_folder(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
             check_can_write(&out.join("result"))?;
         }
-        let mut machine = self.machine.boot(&kernel.image, image, interrupted);
+        let mut machine = self.machine.boot(&kernel.image, image, interrupted)?;
         machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
         let what = if self.operations { Counting::Operations } else { Counting::Whole };
         let command = match (&machine.counters, command.split_first()) {

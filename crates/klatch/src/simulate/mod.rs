@@ -74,7 +74,8 @@ fn no_costs(name: &str) -> String {
     format!("there are no costs {name}; there are {}, or name a file", Costs::NAMES.join(" and "))
 }
 
-fn topology(text: &str) -> anyhow::Result<Topology> {
+/// The topology in a line, in a file with the output of `lscpu -e -J`, or of this machine (`host`).
+pub(crate) fn topology(text: &str) -> anyhow::Result<Topology> {
     match text {
         "host" => this_machine(),
         path if path.ends_with(".json") => {

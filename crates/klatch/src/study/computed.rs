@@ -216,6 +216,7 @@ mod tests {
             id: String::new(),
             kernel: kernel.to_owned(),
             cpus: 1,
+            machine: None,
             scheduler: scheduler.to_owned(),
             varied: Vec::new(),
             seed: 1,

@@ -66,6 +66,7 @@ mod alone {
     mod floor;
     mod hosts;
     mod lab;
+    mod misbehaving;
     mod planted;
     mod slurm;
     mod sysctls;

@@ -19,6 +19,9 @@ use crate::job::{Answer, END, Job, Step};
 /// Working folder of the commands; its files return with the answer.
 const OUT: &str = "/out";
 
+/// Where programs are looked for. Those of the host are at their paths there.
+const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin:/java/bin:/";
+
 /// Acts as the first program of the emulated machine, and powers it off at the end.
 ///
 /// # Errors
@@ -47,7 +50,7 @@ fn run_job() -> io::Result<()> {
     let job: Job = serde_json::from_slice(&std::fs::read("/job.json")?)?;
     if job.commands.is_empty() {
         let mut shell = Command::new("/bin/sh");
-        shell.env("PATH", "/bin:/").current_dir(OUT);
+        shell.env("PATH", SEARCH_PATH).current_dir(OUT);
         shell.status()?;
         return Ok(());
     }
@@ -74,7 +77,7 @@ fn run_step(command: Vec<String>) -> io::Result<Step> {
     };
     let mut program = Command::new(program);
     program.args(arguments).current_dir(OUT).stdin(Stdio::null());
-    program.env("PATH", "/bin:/java/bin:/").env(IN_LAB, "1");
+    program.env("PATH", SEARCH_PATH).env(IN_LAB, "1");
     let output = program.output()?;
     Ok(Step {
         command,

@@ -155,6 +155,7 @@ mod tests {
             id: String::new(),
             kernel: String::new(),
             cpus: 1,
+            machine: None,
             scheduler: "fifo".to_owned(),
             varied: Vec::new(),
             seed: 1,

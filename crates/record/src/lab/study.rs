@@ -28,6 +28,9 @@ pub struct Study {
     /// CPUs of the emulated machine, 1 to 64.
     #[serde(default = "one")]
     pub cpus: Vec<u32>,
+    /// Machines in place of `cpus`: `8 cpus`, `2 nodes x 2 llcs x 4 cores x 2 threads`.
+    #[serde(default)]
+    pub machine: Vec<String>,
     /// Schedulers with their knobs (`o1:yield=2`), or [`KERNEL_SCHEDULER`].
     pub schedulers: Vec<String>,
     /// Each seed shifts the start of the commands a little. Repeats with several seeds give an interval.
@@ -109,6 +112,9 @@ pub struct Configuration {
     pub kernel: String,
     /// CPUs of the emulated machine.
     pub cpus: u32,
+    /// What they share: `2 nodes x 2 llcs x 4 cores x 2 threads`. Without it they are cores of one socket.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// The scheduler with its knobs (`goodness:version=24`), or [`KERNEL_SCHEDULER`].
     pub scheduler: String,
     /// Names of what `vary` sets, and of their values.
@@ -132,6 +138,7 @@ impl Study {
         let machine = [
             place(&self.kernels, &boot.kernel),
             place(&self.cpus, &boot.cpus),
+            boot.machine.as_ref().and_then(|machine| place(&self.machine, machine)),
             place(&self.schedulers, &boot.scheduler),
         ];
         machine.into_iter().chain(varied).chain([place(&self.seeds, &boot.seed)]).collect()

@@ -329,6 +329,7 @@ mod tests {
                 id: format!("{kernel}-{load}"),
                 kernel: kernel.to_owned(),
                 cpus: 1,
+                machine: None,
                 scheduler: "kernel".to_owned(),
                 varied: vec![("load".to_owned(), load.to_owned())],
                 seed: 1,

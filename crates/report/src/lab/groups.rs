@@ -52,7 +52,9 @@ impl Labels {
         let first = all().next();
         Labels {
             kernels_differ: all().any(|one| first.is_some_and(|first| one.kernel != first.kernel)),
-            cpus_differ: all().any(|one| first.is_some_and(|first| one.cpus != first.cpus)),
+            cpus_differ: all().any(|one| {
+                first.is_some_and(|first| (one.cpus, &one.machine) != (first.cpus, &first.machine))
+            }),
             schedulers_differ: all().any(|one| first.is_some_and(|first| one.scheduler != first.scheduler)),
         }
     }
@@ -60,8 +62,8 @@ impl Labels {
     /// Kernel, CPUs and scheduler, without the varied values.
     fn machine(&self, one: &Configuration) -> String {
         let kernel = self.kernels_differ.then(|| format!("Linux {}", one.kernel));
-        let cpus =
-            self.cpus_differ.then(|| format!("{} CPU{}", one.cpus, if one.cpus == 1 { "" } else { "s" }));
+        let number = || format!("{} CPU{}", one.cpus, if one.cpus == 1 { "" } else { "s" });
+        let cpus = self.cpus_differ.then(|| one.machine.clone().unwrap_or_else(number));
         // What all kernels have of their own says nothing.
         let is_usual = self.kernels_differ && !self.schedulers_differ && one.scheduler == KERNEL_SCHEDULER;
         let scheduler = (!is_usual).then(|| one.scheduler.clone());

@@ -310,7 +310,10 @@ fn facts(study: &Study) -> Vec<Fact> {
     let numbers = |numbers: &[u32]| numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     vec![
         fact("kernel", format!("Linux {}", study.kernels.join(", "))),
-        fact("CPUs", numbers(&study.cpus)),
+        match study.machine.is_empty() {
+            true => fact("CPUs", numbers(&study.cpus)),
+            false => fact("machine", study.machine.join(", ")),
+        },
         fact("memory", format!("{} MB", study.memory_mb)),
         fact("schedulers", study.schedulers.join(", ")),
         fact("seeds", numbers(&study.seeds)),

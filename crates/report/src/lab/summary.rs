@@ -116,6 +116,7 @@ mod tests {
             id: format!("seed-{seed}"),
             kernel: "6.18".to_owned(),
             cpus: 1,
+            machine: None,
             scheduler: "fifo".to_owned(),
             varied: vec![("rooms".to_owned(), "5".to_owned())],
             seed,

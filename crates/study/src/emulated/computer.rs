@@ -7,10 +7,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use klatch_lab::{
-    Boot, BootKernel, Counting, Image, Job, LabError, boot, machine_image, outcome, outcome_without_answer,
+    Boot, BootKernel, Counting, Cpus, Image, Job, LabError, boot, machine_image, outcome,
+    outcome_without_answer,
 };
 use klatch_record::lab::{Configuration, Outcome};
 
+use super::expand::topology;
 use crate::computed::Computer;
 
 /// Boots the emulated machine once for each trial.
@@ -44,12 +46,16 @@ impl Computer for Emulated {
         let kernel = &self.kernels[&cell.kernel];
         let one = cell.with_seed(seed);
         let image = machine_image(&self.image, kernel, &one.scheduler)?;
+        let topology =
+            one.machine.as_deref().map(|text| topology(text).map_err(|cause| LabError::Machine { cause }));
+        let cpus = topology.transpose()?.unwrap_or(Cpus::Number(one.cpus));
         let machine = Boot {
             kernel: &kernel.image,
             image,
-            cpus: one.cpus,
+            cpus,
             memory_mb: self.memory_mb,
             seed: one.seed,
+            parameters: String::new(),
             job: Job::new(&one, self.counting),
             counters: self.counters.clone(),
             limit: self.limit,

@@ -1,9 +1,10 @@
 //! Makes the cells of a study of the lab: every combination of kernels, CPUs, schedulers and varied values.
 
-use klatch_lab::{Boot, BootKernel};
+use klatch_lab::{Boot, BootKernel, Cpus};
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study, VariedValue};
 use klatch_record::{Build, ResultKind};
 use klatch_schedulers::SchedulerSpec;
+use klatch_simulator::TopologyError;
 
 use crate::computed::{ComputedCell, ComputedPlan, SCHEDULER, axes_and_cells};
 use crate::file::{Change, Dimension, StudyFile, StudyFileError};
@@ -33,6 +34,7 @@ fn expand(file: &StudyFile, build: Build) -> Result<EmulatedStudy, StudyFileErro
         id: String::new(),
         kernel: String::new(),
         cpus: 1,
+        machine: None,
         scheduler: String::new(),
         varied: Vec::new(),
         seed: 0,
@@ -71,7 +73,14 @@ fn dimensions(study: &Study, file: &StudyFile) -> Vec<Dimension<Change<Configura
     }
     let mut all = vec![
         dimension(("kernel", "kernels"), &study.kernels, file, |job, _, kernel| job.kernel = kernel),
-        dimension(("cpus", "cpus"), &study.cpus, file, |job, _, cpus| job.cpus = cpus),
+        match study.machine.is_empty() {
+            true => dimension(("cpus", "cpus"), &study.cpus, file, |job, _, cpus| job.cpus = cpus),
+            false => dimension(("machine", "machine"), &study.machine, file, |job, _, machine| {
+                // Checked before.
+                job.cpus = topology(&machine).map_or(1, |cpus| cpus.number());
+                job.machine = Some(machine);
+            }),
+        },
         dimension((SCHEDULER, "schedulers"), &study.schedulers, file, |job, _, spec| job.scheduler = spec),
     ];
     all.extend(study.vary.iter().map(|(name, values)| {
@@ -80,6 +89,11 @@ fn dimensions(study: &Study, file: &StudyFile) -> Vec<Dimension<Change<Configura
         })
     }));
     all
+}
+
+/// The CPUs of a machine that a study names.
+pub(super) fn topology(text: &str) -> Result<Cpus, String> {
+    text.parse().map(Cpus::Topology).map_err(|error: TopologyError| error.to_string())
 }
 
 /// The commands with the varied values in place of their names, as words.
@@ -134,6 +148,16 @@ fn check(study: &Study, file: &StudyFile) -> Result<(), StudyFileError> {
     }
     if let Some(cpus) = study.cpus.iter().find(|cpus| !(1..=64).contains(*cpus)) {
         return wrong("cpus", format!("cpus must be 1 to 64, got {cpus}"));
+    }
+    if !study.machine.is_empty() && !file.span_of("cpus").is_empty() {
+        return wrong("machine", "machine says how many CPUs there are; leave out cpus".to_owned());
+    }
+    let counts = study.counters.is_some();
+    let machine_error = |text: &String| {
+        topology(text).and_then(|cpus| cpus.check(counts).map_err(|error| error.to_string())).err()
+    };
+    if let Some(message) = study.machine.iter().find_map(machine_error) {
+        return wrong("machine", message);
     }
     let is_used = |name: &String| study.commands.iter().any(|command| command.contains(&placeholder(name)));
     if let Some(name) = study.vary.keys().find(|name| !is_used(name)) {

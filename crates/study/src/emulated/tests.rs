@@ -50,6 +50,24 @@ fn several_commands_are_one_boot_and_each_loads_the_scheduler_again() {
 }
 
 #[test]
+fn machines_are_an_axis_in_place_of_cpus() {
+    let machines = "show = []\nmachine = ['2 llcs x 2 cores', '4 cpus']";
+    let all = cells(&SMALL.replace("show = []", machines));
+    assert_eq!(all.len(), 8);
+    assert!(all.iter().all(|cell| cell.cpus == 4));
+    assert_eq!(all[0].machine.as_deref(), Some("2 llcs x 2 cores"));
+    let error = |more: &str| parsed(&SMALL.replace("show = []", &format!("{machines}{more}"))).err().unwrap();
+    assert!(error("\ncpus = [1]").contains("leave out cpus"));
+    let error = |machine: &str| parsed(&SMALL.replace("show = []", machine)).err().unwrap();
+    assert!(
+        error("show = []\nmachine = ['65 cpus']").contains("6:11: a machine of the lab has 1 to 64 CPUs")
+    );
+    assert!(error("show = []\nmachine = ['2 apples']").contains("is not a topology"));
+    let counted = "show = []\ncounters = 'instructions'\nmachine = ['2 nodes x 2 cores']";
+    assert!(error(counted).contains("has one node"));
+}
+
+#[test]
 fn an_invalid_study_is_refused_with_line_and_column() {
     let error = |from: &str, to: &str| parsed(&SMALL.replace(from, to)).err().unwrap();
     assert!(error("'fifo'", "'cfs'").starts_with("small.toml:2:14: there is no scheduler cfs"));
