@@ -69,7 +69,7 @@ impl Counters {
         let processes = read_rows::<20>(Kind::Processes)?;
         let process = |row: &[u8; 20]| Process {
             tgid: u32::from_le_bytes(row[..4].try_into().expect("four bytes")),
-            name: String::from_utf8_lossy(&row[4..]).trim_end_matches('\0').to_owned(),
+            name: name_of(&row[4..]),
         };
         let mut counts = Counts {
             processes: processes.iter().map(process).collect(),
@@ -107,4 +107,21 @@ impl Counters {
 /// This process, as an owner of the counters.
 fn owner() -> u64 {
     u64::from(std::process::id())
+}
+
+/// The name of a task. What is behind its end may be the rest of a longer one.
+fn name_of(field: &[u8]) -> String {
+    String::from_utf8_lossy(field.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Linux 5.10 leaves the rest of `kworker/0` behind the name of the program that the thread has started.
+    #[test]
+    fn a_name_ends_at_its_end() {
+        assert_eq!(name_of(b"klatch\0/0\0\0\0\0\0\0\0"), "klatch");
+        assert_eq!(name_of(b"sixteen-letters-"), "sixteen-letters-");
+    }
 }
