@@ -17,6 +17,7 @@ use crate::kernels::Kernel;
 use crate::modules::{Modules, name_of};
 use crate::options::check_options;
 use crate::package::each_file;
+use crate::preparing::Preparing;
 
 /// Folder of unpacked kernels in the cache.
 const UNPACKED: &str = "kernels";
@@ -55,7 +56,11 @@ impl BootKernel {
     ///
     /// # Errors
     /// There is no such kernel, or it lacks what the lab needs.
-    pub fn find(name: &str, modules: Option<&Path>, progress: impl Fn(&str)) -> Result<BootKernel, LabError> {
+    pub fn find(
+        name: &str,
+        modules: Option<&Path>,
+        progress: impl Fn(Preparing<'_>),
+    ) -> Result<BootKernel, LabError> {
         let path = Path::new(name);
         let is_package = path.extension().is_some_and(|end| end == "deb");
         if modules.is_some() && (!is_path(name) || is_package) {
@@ -102,7 +107,7 @@ impl BootKernel {
         &self,
         image: &mut Image,
         names: &[String],
-        progress: impl Fn(&str),
+        progress: impl Fn(Preparing<'_>),
     ) -> Result<(), LabError> {
         let mut add = |all: Vec<Vec<u8>>| all.into_iter().for_each(|module| image.add_module(module));
         match &self.origin {
@@ -129,7 +134,7 @@ impl BootKernel {
     ///
     /// # Errors
     /// The package of a pinned kernel cannot be downloaded.
-    pub fn add_config(&self, image: &mut Image, progress: impl Fn(&str)) -> Result<(), LabError> {
+    pub fn add_config(&self, image: &mut Image, progress: impl Fn(Preparing<'_>)) -> Result<(), LabError> {
         let config = match &self.origin {
             Origin::Pinned(pinned) => kernel_config(pinned, progress)?,
             Origin::Files { config, .. } => config.clone(),
@@ -212,7 +217,10 @@ fn unpacked_folder() -> Result<PrivateFolder, LabError> {
 }
 
 /// Unpacks the packages of one kernel into the cache, unless it has them.
-pub(crate) fn from_packages(packages: &[PathBuf], progress: impl Fn(&str)) -> Result<BootKernel, LabError> {
+pub(crate) fn from_packages(
+    packages: &[PathBuf],
+    progress: impl Fn(Preparing<'_>),
+) -> Result<BootKernel, LabError> {
     let cache = unpacked_folder()?;
     let temporary = temporary_folder_in(cache.path());
     let temporary = temporary.map_err(|source| LabError::file("write to", cache.path(), source))?;
@@ -226,7 +234,7 @@ pub(crate) fn from_packages(packages: &[PathBuf], progress: impl Fn(&str)) -> Re
         return from_folder(&there.folder);
     }
     for (package, bytes) in packages.iter().zip(&contents) {
-        progress(&format!("unpacking {} once", package.display()));
+        progress(Preparing::Work(&format!("unpacking {} once", package.display())));
         let failed = |source| LabError::file("unpack", package, source);
         each_file(&bytes[..], |path, content| keep(path, content, temporary.path())).map_err(failed)?;
     }

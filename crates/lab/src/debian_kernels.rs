@@ -9,6 +9,7 @@ use klatch_host::privileges::{Program, cache_folder, temporary_folder};
 use crate::boot_kernel::{BootKernel, from_packages, is_of_series, version_key};
 use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
+use crate::preparing::{Preparing, watched};
 
 /// Suites whose kernels are offered. A mirror need not have all.
 const SUITES: [&str; 8] = [
@@ -43,7 +44,7 @@ impl DebianKernels {
     ///
     /// # Errors
     /// There is no apt, mirror or key, or no suite could be read.
-    pub fn read(progress: impl Fn(&str)) -> Result<DebianKernels, LabError> {
+    pub fn read(progress: impl Fn(Preparing<'_>)) -> Result<DebianKernels, LabError> {
         let apt = |cause: &str| LabError::Apt { cause: cause.to_owned() };
         let mirror = debian_mirror()
             .ok_or_else(|| apt("apt has no Debian mirror here; set DEBIAN_MIRROR to the address of one"))?;
@@ -59,7 +60,7 @@ impl DebianKernels {
             let failed = |source| LabError::file("write", &folder.path().join(name), source);
             folder.write(name, text.as_bytes()).map_err(failed)?;
         }
-        progress("reading which kernels Debian has");
+        progress(Preparing::Work("reading which kernels Debian has"));
         let kernels = DebianKernels { folder: folder.path().to_owned() };
         let updated = kernels.apt("apt-get", None, &["update"]);
         // A mirror without one of the suites is an error of apt's, which has read the others.
@@ -83,7 +84,7 @@ impl DebianKernels {
     ///
     /// # Errors
     /// Debian has none, or it cannot be downloaded or used.
-    pub fn get(&self, version: &str, progress: impl Fn(&str)) -> Result<BootKernel, LabError> {
+    pub fn get(&self, version: &str, progress: impl Fn(Preparing<'_>)) -> Result<BootKernel, LabError> {
         let releases = self.releases()?;
         let release = releases.iter().rfind(|release| is_of_series(release, version)).ok_or_else(|| {
             let series = newest_of_each_series(&releases);
@@ -95,12 +96,16 @@ impl DebianKernels {
         let shown = self.apt("apt-cache", None, &["show", "--no-all-versions", &package])?;
         let mut packages = vec![package];
         packages.extend(parts(&shown, release));
-        progress(&format!("downloading {}", packages.join(", ")));
+        let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+        let listed =
+            self.apt("apt-get", None, &[&["download", "--print-uris"], packages.as_slice()].concat())?;
+        let what = format!("downloading {}", packages.join(", "));
+        progress(Preparing::Download { what: &what, bytes: bytes_of(&listed) });
         let to =
             temporary_folder().map_err(|source| LabError::file("write to", &std::env::temp_dir(), source))?;
-        let mut words = vec!["download"];
-        words.extend(packages.iter().map(String::as_str));
-        self.apt("apt-get", Some(to.path()), &words)?;
+        let received = |bytes| progress(Preparing::Received(bytes));
+        let words = [&["download"], packages.as_slice()].concat();
+        watched(to.path(), received, || self.apt("apt-get", Some(to.path()), &words))?;
         let entries = std::fs::read_dir(to.path());
         let entries = entries.map_err(|source| LabError::file("read", to.path(), source))?;
         let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -137,6 +142,11 @@ impl DebianKernels {
             false => Err(failed(String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; "))),
         }
     }
+}
+
+/// The size of all files in the output of `apt-get download --print-uris`: `'ADDRESS' NAME BYTES SHA512:…`.
+fn bytes_of(listed: &str) -> Option<u64> {
+    listed.lines().map(|line| line.split(' ').nth(2)?.parse::<u64>().ok()).sum()
 }
 
 /// The releases in a list of packages that have all of their parts, oldest first. A mirror drops the parts of a superseded kernel at different

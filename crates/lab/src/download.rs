@@ -10,17 +10,23 @@ use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
 use crate::kernels::{Kernel, Part};
 use crate::package::each_file;
+use crate::preparing::{Preparing, watched};
 
 /// Longest time for a download: 50 MB at 85 kB/s.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(600);
 /// Longest time without an answer to a connection, or without a byte.
 const SILENCE_MAX: Duration = Duration::from_secs(30);
+/// Bytes of a download between two updates of what is shown.
+const PART_BYTES: u64 = 256 * 1024;
 
-/// Path of the cached kernel, downloaded if it is missing; checked in both cases. `progress` receives a line before a download.
+/// Path of the cached kernel, downloaded if it is missing; checked in both cases. `progress` receives what is downloaded.
 ///
 /// # Errors
 /// See [`LabError`].
-pub(crate) fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> Result<PathBuf, LabError> {
+pub(crate) fn kernel_file(
+    kernel: &'static Kernel,
+    progress: impl Fn(Preparing<'_>),
+) -> Result<PathBuf, LabError> {
     Ok(cached(kernel, &kernel.image, progress)?.0)
 }
 
@@ -30,7 +36,7 @@ pub(crate) fn kernel_file(kernel: &'static Kernel, progress: impl Fn(&str)) -> R
 /// See [`LabError`].
 pub(crate) fn kernel_config(
     kernel: &'static Kernel,
-    progress: impl Fn(&str),
+    progress: impl Fn(Preparing<'_>),
 ) -> Result<Option<Vec<u8>>, LabError> {
     kernel.config.as_ref().map(|part| Ok(cached(kernel, part, progress)?.1)).transpose()
 }
@@ -42,7 +48,7 @@ pub(crate) fn kernel_config(
 pub(crate) fn module_files(
     kernel: &'static Kernel,
     name: &str,
-    progress: impl Fn(&str),
+    progress: impl Fn(Preparing<'_>),
 ) -> Result<Vec<Vec<u8>>, LabError> {
     let unpacked = |module: &Part| {
         let (path, packed) = cached(kernel, module, &progress)?;
@@ -58,7 +64,7 @@ pub(crate) fn module_files(
 fn cached(
     kernel: &'static Kernel,
     part: &Part,
-    progress: impl Fn(&str),
+    progress: impl Fn(Preparing<'_>),
 ) -> Result<(PathBuf, Vec<u8>), LabError> {
     let cache = cache_folder()?;
     let folder = cache.path();
@@ -73,13 +79,9 @@ fn cached(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(source) => return Err(LabError::File { what: "read", path, source }),
     }
-    progress(&format!(
-        "downloading the kernel {} ({} MB) once, to {}",
-        kernel.version,
-        kernel.package_bytes / 1_000_000,
-        folder.display()
-    ));
-    let package = package(kernel, folder)?;
+    let what = format!("downloading the kernel {} once, to {}", kernel.version, folder.display());
+    progress(Preparing::Download { what: &what, bytes: Some(kernel.package_bytes) });
+    let package = package(kernel, folder, |bytes| progress(Preparing::Received(bytes)))?;
     check(&package, kernel.package_sha256, &format!("the package of the kernel {}", kernel.version), &path)?;
     let parts = unpack(&package, kernel)
         .map_err(|error| LabError::Package { version: kernel.version, cause: error.to_string() })?;
@@ -102,7 +104,7 @@ fn check(bytes: &[u8], expected: &'static str, what: &str, path: &Path) -> Resul
     Err(LabError::Checksum { what: what.to_owned(), path: path.to_owned(), expected, got })
 }
 
-fn package(kernel: &'static Kernel, folder: &Path) -> Result<Vec<u8>, LabError> {
+fn package(kernel: &'static Kernel, folder: &Path, received: impl Fn(u64)) -> Result<Vec<u8>, LabError> {
     let mirror = debian_mirror();
     let mut causes = Vec::new();
     if mirror.is_none() {
@@ -110,8 +112,8 @@ fn package(kernel: &'static Kernel, folder: &Path) -> Result<Vec<u8>, LabError> 
     }
     for url in kernel.urls(mirror.as_deref()) {
         let package = match url.starts_with("http:") {
-            true => fetch(&url, kernel.package_bytes, DOWNLOAD_TIMEOUT),
-            false => fetch_by_apt(&url),
+            true => fetch(&url, kernel.package_bytes, DOWNLOAD_TIMEOUT, &received),
+            false => fetch_by_apt(&url, &received),
         };
         match package {
             Ok(bytes) => return Ok(bytes),
@@ -122,7 +124,12 @@ fn package(kernel: &'static Kernel, folder: &Path) -> Result<Vec<u8>, LabError> 
 }
 
 /// Downloads at most one byte more than expected, which is enough for the checksum to fail.
-fn fetch(url: &str, bytes: u64, timeout: Duration) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+fn fetch(
+    url: &str,
+    bytes: u64,
+    timeout: Duration,
+    received: impl Fn(u64),
+) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let silence_max = Some(SILENCE_MAX.min(timeout));
     let limits = ureq::Agent::config_builder()
         .timeout_global(Some(timeout))
@@ -131,12 +138,15 @@ fn fetch(url: &str, bytes: u64, timeout: Duration) -> Result<Vec<u8>, Box<dyn st
         .timeout_per_read(silence_max);
     let mut response = limits.build().new_agent().get(url).call()?;
     let mut package = Vec::new();
-    response.body_mut().as_reader().take(bytes + 1).read_to_end(&mut package)?;
+    let mut content = response.body_mut().as_reader().take(bytes + 1);
+    while content.by_ref().take(PART_BYTES).read_to_end(&mut package)? > 0 {
+        received(package.len() as u64);
+    }
     Ok(package)
 }
 
 /// Downloads with apt, which has the certificates and proxies of its configured mirror.
-fn fetch_by_apt(url: &str) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
+fn fetch_by_apt(url: &str, received: impl Fn(u64)) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     let folder = temporary_folder()?;
     let package = folder.path().join("package");
     let mut apt = Program::new("/usr/lib/apt/apt-helper");
@@ -144,7 +154,8 @@ fn fetch_by_apt(url: &str) -> Result<Vec<u8>, Box<dyn std::error::Error>> {
     for scheme in ["http", "https"] {
         apt.arg(format!("--option=Acquire::{scheme}::Timeout={silence_max}"));
     }
-    let output = apt.arg("download-file").arg(url).arg(&package).output_within(DOWNLOAD_TIMEOUT);
+    apt.arg("download-file").arg(url).arg(&package);
+    let output = watched(folder.path(), received, || apt.output_within(DOWNLOAD_TIMEOUT));
     let output = output.map_err(|error| match error.kind() {
         std::io::ErrorKind::TimedOut => format!("apt: {error}"),
         _ => format!("only apt can download from such an address: {error}"),
@@ -190,7 +201,7 @@ mod tests {
         let url = format!("http://{}/package.deb", listener.local_addr().unwrap());
         std::thread::spawn(move || listener.accept().map(|(connection, _)| serve(connection)));
         let started = Instant::now();
-        let error = fetch(&url, 1_000, Duration::from_millis(300)).unwrap_err().to_string();
+        let error = fetch(&url, 1_000, Duration::from_millis(300), |_| {}).unwrap_err().to_string();
         assert!(started.elapsed() < Duration::from_secs(20), "{error}");
         error
     }
@@ -201,6 +212,21 @@ mod tests {
     }
 
     const HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
+
+    #[test]
+    fn a_download_says_how_much_is_here() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/package.deb", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut connection, _) = listener.accept().unwrap();
+            let _ = std::io::Read::read(&mut connection, &mut [0; 1024]);
+            connection.write_all(&[HEAD, &[7; 1000]].concat()).unwrap();
+        });
+        let here = std::cell::Cell::new(0);
+        let package = fetch(&url, 1_000, Duration::from_secs(20), |bytes| here.set(bytes)).unwrap();
+        server.join().unwrap();
+        assert_eq!((package.len(), here.get()), (1_000, 1_000));
+    }
 
     #[test]
     fn a_download_ends_without_an_answer() {

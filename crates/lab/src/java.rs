@@ -8,6 +8,7 @@ use klatch_host::privileges::{
 };
 
 use crate::error::LabError;
+use crate::preparing::Preparing;
 
 /// Modules of the runtime: `klatch.jar` needs `java.base`, and `klatch-web.jar` with a brokerage on H2 the others.
 const MODULES: &str = "java.base,java.management,java.naming,java.sql,jdk.net,jdk.unsupported";
@@ -19,7 +20,7 @@ const BUILD_TIMEOUT: Duration = Duration::from_secs(600);
 ///
 /// # Errors
 /// The JDK has no jlink, jlink fails, or the cached runtime was modified.
-pub fn java_runtime(java: &Path, progress: impl Fn(&str)) -> Result<PathBuf, LabError> {
+pub fn java_runtime(java: &Path, progress: impl Fn(Preparing<'_>)) -> Result<PathBuf, LabError> {
     let failed = |cause: String| LabError::Jlink { java: java.to_owned(), cause };
     let real = java.canonicalize().map_err(|error| failed(error.to_string()))?;
     let home = real.ancestors().nth(2).unwrap_or(Path::new("/"));
@@ -35,7 +36,8 @@ pub fn java_runtime(java: &Path, progress: impl Fn(&str)) -> Result<PathBuf, Lab
     if runtime.exists() {
         return checked(runtime);
     }
-    progress(&format!("building a small Java runtime from {} once, in {}", home.display(), cache.display()));
+    let step = format!("building a small Java runtime from {} once, in {}", home.display(), cache.display());
+    progress(Preparing::Work(&step));
     // Built in a temporary folder and renamed, so that the cache never holds a partial runtime.
     let temporary = temporary_folder_in(&cache).map_err(|error| failed(error.to_string()))?;
     let made = temporary.path().join("java");

@@ -18,6 +18,7 @@ mod modules;
 mod options;
 mod outcome;
 mod package;
+mod preparing;
 mod probe;
 mod programs;
 
@@ -35,6 +36,7 @@ pub use job::{
 pub use kernels::Kernel;
 pub use options::Abilities;
 pub use outcome::{outcome, outcome_without_answer};
+pub use preparing::Preparing;
 pub use probe::{
     Acquisitions, Block, Channel, Hackbench, LockTiers, Passage, Pattern, Probe, ProbeError, ProbeResult,
     Schbench,

@@ -55,8 +55,13 @@ pub fn lab_answer(counts: &LabCounts) -> String {
     format!("klatch {} takes {} instructions{most}.", counts.command.join(" "), grouped(total.instructions))
 }
 
-/// How a count of `event` differs from an earlier one, in a sentence.
-pub fn lab_difference_answer(before: &LabCounts, after: &LabCounts, event: &str) -> String {
+/// How a count of `event` differs from another one, in a sentence; `names` are those of the two, such as `before` or `under Linux 6.18`.
+pub fn lab_difference_answer(
+    before: &LabCounts,
+    after: &LabCounts,
+    event: &str,
+    [first_name, last_name]: [&str; 2],
+) -> String {
     let of = |counts: &LabCounts| counts.total().get(event).unwrap_or_default();
     if let (Some(first), Some(last)) = (&before.operations, &after.operations)
         && of(before) > 0
@@ -66,10 +71,13 @@ pub fn lab_difference_answer(before: &LabCounts, after: &LabCounts, event: &str)
         let percent = (to / from - 1.0) * 100.0;
         let event = event.replace('_', " ");
         return match from == to {
-            true => format!("A {} costs {to:.1} {event} in both.", last.name),
-            false => {
-                format!("A {} costs {from:.1} {event} before and {to:.1} after, {percent:+.2} %.", last.name)
-            }
+            true => format!("A {} costs {} {event} in both.", last.name, each(to)),
+            false => format!(
+                "A {} costs {} {event} {first_name} and {} {last_name}, {percent:+.2} %.",
+                last.name,
+                each(from),
+                each(to)
+            ),
         };
     }
     match (of(before), of(after)) {
@@ -81,6 +89,11 @@ pub fn lab_difference_answer(before: &LabCounts, after: &LabCounts, event: &str)
             if to > from { "more" } else { "fewer" }
         ),
     }
+}
+
+/// A count for each operation.
+fn each(count: f64) -> String {
+    if count < 1_000.0 { format!("{count:.1}") } else { grouped(count.round() as u64) }
 }
 
 /// The `top` kinds of data with the most first-level misses, of all processes.
@@ -365,9 +378,23 @@ mod tests {
         assert_eq!(after_head("grew")[3..], ["5.00", "5.50", "+0.50", "+10.00", "%"]);
         assert!(!text.contains("same [k]") && !text.contains("shrank"), "{text}");
         assert_eq!(
-            lab_difference_answer(&before, &after, "instructions"),
+            lab_difference_answer(&before, &after, "instructions", ["before", "after"]),
             "A message costs 17.0 instructions before and 18.0 after, +5.88 %."
         );
+    }
+
+    #[test]
+    fn counts_and_their_difference_are_as_they_were_at_three_widths() {
+        let at = |width: &usize| {
+            let text = crate::at_width(*width, || {
+                let (before, after) = (counts(3_000), counts(3_300));
+                format!("{}\n{}", lab_counts(&before, 5), lab_difference(&before, &after, "instructions", 5))
+            });
+            let text = crate::fitted(&text, Some(*width));
+            assert!(text.lines().all(|line| line.chars().count() <= *width), "{text}");
+            format!("{width} columns\n{text}")
+        };
+        insta::assert_snapshot!([80, 100, 140].iter().map(at).collect::<Vec<_>>().join("\n"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use klatch_record::printable_line;
 
 use crate::live;
-use crate::number::{duration, grouped, three_digits};
+use crate::number::{duration, grouped, megabytes, three_digits};
 use crate::table::can_move_cursor;
 
 /// What ends before this time shows nothing.
@@ -44,6 +44,18 @@ pub fn end_progress() {
     }
 }
 
+/// What the amounts of a display are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Measure {
+    /// Pieces, with the name of a unit.
+    #[default]
+    Pieces,
+    /// Seconds, whose rate says nothing.
+    Time,
+    /// Bytes, in MB.
+    Bytes,
+}
+
 /// What a display shows.
 #[derive(Clone, Debug, Default)]
 struct Standing {
@@ -53,8 +65,7 @@ struct Standing {
     total: Option<u64>,
     /// The total is an extrapolation.
     is_about: bool,
-    /// The unit is the second, whose rate says nothing.
-    is_time: bool,
+    measure: Measure,
     note: String,
 }
 
@@ -63,21 +74,31 @@ impl Standing {
     fn line(&self, elapsed: Duration) -> String {
         let elapsed_s = elapsed.as_secs_f64();
         let (done, unit) = (self.done, self.unit.as_str());
-        let amount = |number: u64| match self.is_time {
-            true => duration(number as f64),
-            false => grouped(number),
+        let amount = |number: u64| match self.measure {
+            Measure::Time => duration(number as f64),
+            Measure::Bytes => megabytes(number),
+            Measure::Pieces => grouped(number),
         };
-        let unit_after = if self.is_time { String::new() } else { format!(" {unit}") };
+        let unit_after = match self.measure {
+            Measure::Pieces => format!(" {unit}"),
+            Measure::Time | Measure::Bytes => String::new(),
+        };
         let about = if self.is_about { "about " } else { "" };
         let mut parts = vec![match self.total {
             Some(total) => format!("{} of {about}{}{unit_after}", amount(done), amount(total)),
             None if done > 0 => format!("{}{unit_after}", amount(done)),
             None => duration(elapsed_s),
         }];
-        let per_s = if self.is_time { 1.0 } else { done as f64 / elapsed_s.max(1e-9) };
-        if done > 0 && elapsed_s > 0.0 && !self.is_time {
-            parts.push(format!("{} {unit}/s", three_digits(per_s)));
-        }
+        let per_s = match self.measure {
+            Measure::Time => 1.0,
+            Measure::Pieces | Measure::Bytes => done as f64 / elapsed_s.max(1e-9),
+        };
+        let rate = match self.measure {
+            Measure::Pieces => Some(format!("{} {unit}/s", three_digits(per_s))),
+            Measure::Bytes => Some(format!("{}/s", megabytes(per_s.round() as u64))),
+            Measure::Time => None,
+        };
+        parts.extend(rate.filter(|_| done > 0 && elapsed_s > 0.0));
         if let Some(left) = self.total.map(|total| total.saturating_sub(done)).filter(|_| done > 0) {
             parts.push(format!("{} left", duration(left as f64 / per_s)));
         }
@@ -114,8 +135,15 @@ impl Progress {
     /// A display of work that takes a known time.
     pub fn of_time(what: &str, total: Duration) -> Progress {
         let progress = Progress::new(what, None, "s");
-        progress.lock().standing.is_time = true;
+        progress.lock().standing.measure = Measure::Time;
         progress.set_time(total);
+        progress
+    }
+
+    /// A display of a download of so many bytes, if that is known.
+    pub fn of_bytes(what: &str, total: Option<u64>) -> Progress {
+        let progress = Progress::new(what, total, "");
+        progress.lock().standing.measure = Measure::Bytes;
         progress
     }
 
@@ -278,12 +306,22 @@ mod tests {
         let time = Standing {
             done: 24,
             total: Some(90),
-            is_time: true,
+            measure: Measure::Time,
             note: "start 2, 340 pairs".into(),
             ..standing.clone()
         };
         let expected = "trial 1: 24 s of 1 min 30 s, 1 min 6 s left, start 2, 340 pairs";
         assert_eq!(time.line(Duration::from_secs(24)), expected);
+        let download = Standing {
+            done: 12_400_000,
+            total: Some(52_100_000),
+            measure: Measure::Bytes,
+            ..standing.clone()
+        };
+        let expected = "trial 1: 12.4 MB of 52.1 MB, 6.20 MB/s, 6 s left";
+        assert_eq!(download.line(Duration::from_secs(2)), expected);
+        let unknown = Standing { total: None, ..download };
+        assert_eq!(unknown.line(Duration::from_secs(2)), "trial 1: 12.4 MB, 6.20 MB/s");
         let waiting = Standing { done: 0, total: None, ..standing };
         assert_eq!(waiting.line(Duration::from_secs(95)), "trial 1: 1 min 35 s");
     }

@@ -17,7 +17,7 @@ use klatch_record::lab::{DEFAULT_KERNEL, EventCounts, KERNEL_SCHEDULER, LabCount
 use klatch_record::save_json;
 use klatch_report::{Ending, lab_difference, lab_difference_answer};
 
-use super::{COUNTED_MB, Exec, Machine, SIGNAL_BASE, counts_of, interrupted};
+use super::{COUNTED_MB, Exec, Machine, SIGNAL_BASE, check_command, counts_of, interrupted};
 use crate::next;
 use crate::output::{print_error, print_text};
 
@@ -188,8 +188,10 @@ impl Compare {
             [kernels, parameters, schedulers].iter().any(|[before, after]| before != after),
             "the two sides are the same; give one of --kernel, --append and --scheduler twice"
         );
+        let mut command = self.command.clone();
+        check_command(&mut command)?;
         let interrupted = interrupted()?;
-        Ok((side(0).count(&self.command, &interrupted)?, side(1).count(&self.command, &interrupted)?))
+        Ok((side(0).count(&command, &interrupted)?, side(1).count(&command, &interrupted)?))
     }
 
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
@@ -205,9 +207,13 @@ impl Compare {
             after.caches
         );
         print_text(lab_difference(&before, &after, &self.by, self.top));
+        let names = match self.kernels.as_slice() {
+            [first, last] => [first, last].map(|kernel| format!("under Linux {kernel}")),
+            _ => ["before", "after"].map(str::to_owned),
+        };
         let other = if self.by == "modelled_cycles" { "instructions" } else { "modelled_cycles" };
         next::print_ending(Ending {
-            answer: lab_difference_answer(&before, &after, &self.by),
+            answer: lab_difference_answer(&before, &after, &self.by, [&names[0], &names[1]]),
             // Two machines would be booted again.
             next: match before.caches.is_empty() || !self.command.is_empty() {
                 true => Vec::new(),

@@ -14,7 +14,8 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
     Answer, Boot, BootKernel, COUNTERS_FILE, CPUS_MAX, Counting, Cpus, Image, Job, LabError, OTHER_PROGRAM,
-    START_US, boot, counted, find_program, guest, java_runtime, require_qemu, shell, under_scheduler,
+    Preparing, START_US, boot, counted, find_program, guest, java_runtime, require_qemu, shell,
+    under_scheduler,
 };
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::{create_folder, error_chain};
@@ -167,11 +168,20 @@ pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
 }
 
 /// Shows what is downloaded or built before a boot, one step after the other.
-fn steps() -> impl Fn(&str) {
-    let shown = RefCell::new(None);
-    move |step: &str| {
+fn steps() -> impl Fn(Preparing<'_>) {
+    let shown: RefCell<Option<Progress>> = RefCell::new(None);
+    move |step: Preparing<'_>| {
+        if let Preparing::Received(bytes) = step {
+            shown.borrow().iter().for_each(|progress| progress.at(bytes));
+            return;
+        }
+        // The line of the step before is gone first.
         shown.replace(None);
-        shown.replace(Some(Progress::waiting(step)));
+        shown.replace(match step {
+            Preparing::Work(what) => Some(Progress::waiting(what)),
+            Preparing::Download { what, bytes } => Some(Progress::of_bytes(what, bytes)),
+            Preparing::Received(_) => None,
+        });
     }
 }
 
@@ -261,6 +271,33 @@ impl Machine {
     }
 }
 
+/// Checks a command line of klatch before a machine is booted for it, and removes the name of the program, which is understood.
+fn check_command(command: &mut Vec<String>) -> anyhow::Result<()> {
+    if command.first().is_some_and(|first| first == "klatch") {
+        command.remove(0);
+    }
+    let first = command.first().context("there is no command, as in klatch lab exec run")?;
+    if let Some(option) = first.strip_prefix("--") {
+        let exec = crate::command_line();
+        let exec = exec.find_subcommand("lab").and_then(|lab| lab.find_subcommand("exec"));
+        let names: Vec<&str> =
+            exec.iter().flat_map(|exec| exec.get_opts()).filter_map(clap::Arg::get_long).collect();
+        let meant = klatch_record::similar_to(option, &names);
+        let tip = meant.map_or("klatch lab exec --help lists them".to_owned(), |meant| {
+            format!("did you mean --{meant}?")
+        });
+        anyhow::bail!("--{option} is no option of klatch lab exec; {tip}");
+    }
+    // A program of its own has options of its own.
+    if !first.contains('/') {
+        let line: Vec<String> = ["klatch".to_owned()].into_iter().chain(command.iter().cloned()).collect();
+        if let Err(error) = crate::command_line().try_get_matches_from(&line) {
+            crate::usage_error::answer(error, &line);
+        }
+    }
+    Ok(())
+}
+
 impl Exec {
     /// The command as the machine runs it. What it needs there is added to the image.
     fn command(&self, image: &mut Image) -> Result<Vec<String>, LabError> {
@@ -341,10 +378,13 @@ impl Exec {
         Ok(answer)
     }
 
-    fn execute(self) -> anyhow::Result<ExitCode> {
+    fn execute(mut self) -> anyhow::Result<ExitCode> {
+        let tail = self.command.len();
+        if self.program.is_none() {
+            check_command(&mut self.command)?;
+        }
         let interrupted = interrupted()?;
         let answer = self.answer(&interrupted)?;
-        let tail = self.command.len();
         let mut ending = Ending::default();
         if let Some(out) = &self.out {
             answer.save_files(out)?;
