@@ -46,7 +46,8 @@ impl TableOfSides {
     /// A table for the sides of these names; `center` is what the values are.
     pub(crate) fn new(center: &str, names: [&str; 2]) -> TableOfSides {
         let [a, b] = distinct(names);
-        let [a, b] = [format!("{a} (base)"), b].map(Column::number);
+        let a = if a == "base" { a } else { format!("{a} (base)") };
+        let [a, b] = [a, b].map(Column::number);
         let strip = Column::name("").less(1);
         TableOfSides(TextTable::new([Column::name(center), a, b, strip, Column::words("")]))
     }

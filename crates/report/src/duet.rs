@@ -2,28 +2,45 @@
 
 use std::fmt::Write;
 
-use klatch_record::{Duet, DuetMetric, DuetSide, DuetStart, PairResult, SERVER_CPU};
+use klatch_record::{Duet, DuetMetric, DuetSide, DuetStart, LATENCY_P99, PairResult, SERVER_CPU};
 
 use crate::comparison::TableOfSides;
-use crate::difference::{Sides, distinct, percent, short};
+use crate::difference::{Sides, percent, short};
 use crate::metric;
+use crate::number::three_digits;
 use crate::table::{Column, TextTable};
 
 /// A duet as text: the sides, how they were compared, a line for each metric, and what the interval contains.
 pub fn duet(duet: &Duet) -> String {
     let mut text = format!("{}\n{}\n\n", title(duet), method(duet));
     let mut table = TableOfSides::new("mean", [&duet.a.name, &duet.b.name]);
+    let together = not_compared(duet);
     for metric in &duet.metrics {
-        let (values, result) =
-            ([mean(metric, metric.a), mean(metric, metric.b)], conclusion(metric, duet.confidence));
+        let values = [mean(metric, metric.a), mean(metric, metric.b)];
+        let result = match together {
+            Some(_) => "not compared".to_owned(),
+            None => conclusion(metric, duet.confidence),
+        };
         let name = metric::title(&metric.metric);
         table.row(name, values, metric.ratio.as_ref(), reach(duet), &result);
     }
-    let _ = writeln!(text, "{table}\n\n{}", scatter(duet));
+    let _ = writeln!(text, "{table}\n");
+    let _ = match together {
+        Some(cause) => writeln!(text, "not compared: {cause}"),
+        None => writeln!(text, "{}", scatter(duet)),
+    };
     for note in notes(duet) {
         let _ = writeln!(text, "note: {note}");
     }
     text
+}
+
+/// The reason why no metric is compared, if all have the same.
+fn not_compared(duet: &Duet) -> Option<&str> {
+    let (first, others) = duet.metrics.split_first()?;
+    let cause = first.absent.as_deref().filter(|_| first.ratio.is_none())?;
+    let has = |metric: &DuetMetric| metric.ratio.is_none() && metric.absent.as_deref() == Some(cause);
+    (!others.is_empty() && others.iter().all(has)).then_some(cause)
 }
 
 /// The mean of a side, with its unit.
@@ -52,22 +69,66 @@ pub(crate) fn sides(duet: &Duet) -> Sides<'_> {
     Sides { a: &duet.a.name, b: &duet.b.name, unit: duet.workload.kind().operation_name() }
 }
 
-/// One cell of a study of duets, compared with its reference: a line for each metric.
-pub(crate) fn pair(pair: &PairResult) -> String {
-    let starts = counted(pair.starts as usize, "start");
-    let [a, b] = distinct([&pair.a, &pair.b]);
-    let columns =
-        [Column::name("mean"), Column::number(format!("{a} (base)")), Column::number(b), Column::words("")];
-    let mut table = TextTable::new(columns);
-    for metric in &pair.metrics {
+/// The cells of a study of duets beside their references, a table for each reference.
+pub(crate) fn pairs(pairs: &[PairResult]) -> String {
+    let mut references: Vec<&str> = Vec::new();
+    for pair in pairs {
+        if !references.contains(&pair.a.as_str()) {
+            references.push(&pair.a);
+        }
+    }
+    let mut text = String::new();
+    for reference in references {
+        let of = pairs.iter().filter(|pair| pair.a == reference);
+        let _ = write!(text, "\n{}", against(reference, &of.collect::<Vec<_>>()));
+    }
+    text
+}
+
+/// Cells beside their reference: the CPU time of the server, and ratios of what else counts.
+fn against(reference: &str, pairs: &[&PairResult]) -> String {
+    let shared = shared_parts(reference, pairs);
+    let own = |id: &str| {
+        let parts = id.split('_').filter(|part| !shared.contains(part));
+        parts.collect::<Vec<_>>().join("_")
+    };
+    let shared = if shared.is_empty() { String::new() } else { format!(" ({})", shared.join(", ")) };
+    let mut table = TextTable::new([
+        Column::name(""),
+        Column::number("starts").less(3),
+        Column::number("server CPU"),
+        Column::words("compared"),
+        Column::number("throughput").less(1),
+        Column::number("p99").less(2),
+    ]);
+    for pair in pairs {
+        let metric = |name: &str| pair.metrics.iter().find(|metric| metric.metric == name);
+        let cpu = metric(SERVER_CPU);
+        let ratio = |name: &str| match metric(name).and_then(|metric| metric.ratio) {
+            Some(ratio) if ratio.shows_difference() => format!("{} ×", three_digits(ratio.estimate)),
+            _ => "–".to_owned(),
+        };
+        let throughput = pair.metrics.iter().find(|metric| metric.metric.ends_with("s_per_s"));
         table.row([
-            metric::title(&metric.metric).to_owned(),
-            mean(metric, metric.a),
-            mean(metric, metric.b),
-            conclusion(metric, pair.confidence),
+            own(&pair.b),
+            pair.starts.to_string(),
+            cpu.map_or_else(String::new, |cpu| mean(cpu, cpu.b)),
+            cpu.map_or_else(String::new, |cpu| conclusion(cpu, pair.confidence)),
+            throughput.map_or_else(String::new, |metric| ratio(&metric.metric)),
+            ratio(LATENCY_P99),
         ]);
     }
-    format!("{} against {}, {starts}\n{table}\n", pair.b, pair.a)
+    let failures = pairs.iter().flat_map(|pair| {
+        pair.failures.iter().map(|failure| format!("{}: failed: {failure}\n", own(&pair.b)))
+    });
+    format!("beside {}{shared}\n{table}\n{}", own(reference), failures.collect::<String>())
+}
+
+/// The parts of a cell's name, but for the first, that the reference and all cells beside it share: of `redis_pacing-turns`, `pacing-turns`.
+fn shared_parts<'a>(reference: &'a str, pairs: &[&PairResult]) -> Vec<&'a str> {
+    let has = |id: &str, part: &str| id.split('_').any(|one| one == part);
+    let parts = reference.split('_').skip(1);
+    parts.filter(|part| pairs.iter().all(|pair| has(&pair.b, part))).collect()
 }
 
 /// What a metric shows, for a row of a table.

@@ -63,7 +63,9 @@ pub use progress::{Progress, above_progress, end_progress};
 pub use read::{ReadError, Run, Source, read};
 pub use requirement::{annotations, judged_duet, judged_study, junit, requirements, worst};
 pub use run_progress::{RunProgress, so_far};
-pub use simulation::{simulated_answer, simulated_claims, simulated_run, simulated_study};
+pub use simulation::{
+    MeasuredWaits, described, simulated_answer, simulated_claims, simulated_run, simulated_study,
+};
 pub use study::study;
 pub use summary::{crowd, headline, one_line, percentile_table, role_and_number, trials, warnings};
 pub use table::{Column, TextTable, at_width, can_move_cursor, fitted, width};

@@ -95,8 +95,7 @@ pub(crate) fn runs(path: &Path, mut documents: Documents) -> Result<Source, Read
         match (source.add(path, &document), is_folder) {
             (Ok(true), _) | (Ok(false), true) => {}
             (Ok(false), false) => {
-                let cause = format!("its `schema` is neither {SCHEMA_NAME} nor {STUDY_SCHEMA_NAME}");
-                documents.skip(&document, cause);
+                documents.skip(&document, "it is neither a record nor the result of a study");
             }
             (Err(error), _) => documents.skip(&document, error),
         }

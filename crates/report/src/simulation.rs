@@ -1,11 +1,9 @@
 //! Simulated results as text, for a terminal. Each text says that nothing in it is measured.
 
-use std::fmt::Write;
-
 use klatch_record::{MESSAGES_PER_S, Sensitivity, StudyResult};
 use klatch_simulator::{Account, Outcome};
 
-use crate::number::{grouped, three_digits};
+use crate::number::{grouped, three_digits, time};
 use crate::study::half_width;
 use crate::table::{Column, TextTable};
 
@@ -84,61 +82,99 @@ pub fn simulated_answer(outcome: &Outcome, unit: &str, scheduler: &str, machine:
         }
     });
     let rate = grouped(outcome.messages_per_s().round() as u64);
-    format!("Simulated, not measured: {machine} under {scheduler} carry {rate} {unit}/s{most}.")
+    format!("Simulated, not measured: {rate} {unit}/s on {machine} under {scheduler}{most}.")
 }
 
-/// Formats one simulated run.
-pub fn simulated_run(outcome: &Outcome, unit: &str) -> String {
-    let counts = &outcome.counts;
-    let per_message = |count: u64| three_digits(count as f64 / counts.messages as f64);
-    let mut text = format!(
-        "simulated throughput       {} {unit}/s\n\nCPU time                     share        µs each\n",
-        grouped(outcome.messages_per_s().round() as u64)
-    );
-    for account in Account::ALL {
-        let (share, us) = (100.0 * outcome.share(account), outcome.us_per_message(account));
-        let _ = writeln!(text, "{:<27}{share:>5.1} %{:>16}", account.to_string(), three_digits(us));
+/// Values with what they are, one a line, and without a head.
+pub fn described<S: Into<String>>(rows: impl IntoIterator<Item = (&'static str, S)>) -> String {
+    let mut table = TextTable::new([Column::name(""), Column::words("")]);
+    for (name, value) in rows {
+        table.row([name.to_owned(), value.into()]);
     }
-    let _ = writeln!(
-        text,
-        "\neach                       decisions {}, yields {}, wake-ups {}, queue elements read {}, migrations {}",
-        per_message(counts.decisions),
-        per_message(counts.yields),
-        per_message(counts.wakeups),
-        per_message(counts.elements),
-        per_message(counts.migrations.iter().sum()),
+    format!("{table}\n")
+}
+
+/// Run-queue latency in the trace that a simulated run replays.
+#[derive(Clone, Copy, Debug)]
+pub struct MeasuredWaits {
+    /// CPUs of the machine that was traced.
+    pub cpus: u32,
+    /// The 50th, 90th, 99th and 99.9th percentile, µs.
+    pub us: [Option<f64>; 4],
+}
+
+/// Formats one simulated run; `measured`: what the trace has that it replays.
+pub fn simulated_run(outcome: &Outcome, unit: &str, measured: Option<&MeasuredWaits>) -> String {
+    let throughput = grouped(outcome.messages_per_s().round() as u64);
+    [
+        described([("simulated throughput", format!("{throughput} {unit}/s"))]),
+        accounts(outcome, unit),
+        latencies(outcome, measured),
+        counts(outcome, unit),
+    ]
+    .join("\n")
+}
+
+/// Where the CPU time went.
+fn accounts(outcome: &Outcome, unit: &str) -> String {
+    let each = format!("µs per {}", unit.strip_suffix('s').unwrap_or(unit));
+    let mut table = TextTable::new([Column::name("CPU time"), Column::number("share"), Column::number(each)]);
+    for account in Account::ALL {
+        let share = format!("{:.1} %", 100.0 * outcome.share(account));
+        table.row([account.to_string(), share, three_digits(outcome.us_per_message(account))]);
+    }
+    format!("{table}\n")
+}
+
+fn latencies(outcome: &Outcome, measured: Option<&MeasuredWaits>) -> String {
+    let numbers = ["p50", "p90", "p99", "p99.9"].map(Column::number);
+    let mut table = TextTable::new([Column::name("")].into_iter().chain(numbers));
+    let mut row = |name: &str, values: [Option<f64>; 4]| {
+        let values = values.map(|us| us.map_or_else(|| "–".to_owned(), time));
+        table.row([name.to_owned()].into_iter().chain(values));
+    };
+    row("run-queue latency", [0.5, 0.9, 0.99, 0.999].map(|share| Some(outcome.latency_us(share))));
+    if let Some(measured) = measured {
+        row(&format!("in the trace, measured on {} CPUs", measured.cpus), measured.us);
+    }
+    format!("{table}\n")
+}
+
+/// What was counted: by operation, of the run queue, of yields, and of locks.
+fn counts(outcome: &Outcome, unit: &str) -> String {
+    let counts = &outcome.counts;
+    let each = |count: u64| three_digits(count as f64 / counts.messages as f64);
+    let operations = format!(
+        "decisions {}, yields {}, wake-ups {}, queue elements read {}, migrations {}; each per {}",
+        each(counts.decisions),
+        each(counts.yields),
+        each(counts.wakeups),
+        each(counts.elements),
+        each(counts.migrations.iter().sum()),
+        unit.strip_suffix('s').unwrap_or(unit),
     );
-    let _ = writeln!(
-        text,
-        "run-queue latency          p50 {} µs, p90 {} µs, p99 {} µs, p99.9 {} µs",
-        three_digits(outcome.latency_us(0.5)),
-        three_digits(outcome.latency_us(0.9)),
-        three_digits(outcome.latency_us(0.99)),
-        three_digits(outcome.latency_us(0.999)),
-    );
-    let _ = writeln!(
-        text,
-        "run queue                  mean {}, deviation {}, longest {}",
+    let queue = format!(
+        "mean {}, deviation {}, longest {}",
         three_digits(outcome.queue_length_mean()),
         three_digits(outcome.queue_length_sd()),
         counts.length_max,
     );
     let yields: u64 = counts.yields_found.iter().sum();
-    if yields > 0 {
+    let found = (yields > 0).then(|| {
         let [only, same, higher, lower] =
             counts.yields_found.map(|found| 100.0 * found as f64 / yields as f64);
-        let _ = writeln!(
-            text,
-            "a yield found              nothing {only:.1} %, the same priority {same:.1} %, a better one {higher:.1} %, a worse one {lower:.1} %",
+        let found = format!(
+            "nothing {only:.1} %, the same priority {same:.1} %, a better one {higher:.1} %, a worse one {lower:.1} %"
         );
-    }
-    let us = |cycles: u64, times: u64| three_digits(cycles as f64 / times.max(1) as f64 / outcome.mhz as f64);
-    let _ = writeln!(
-        text,
-        "run-queue locks            contended {:.1} %, held {} µs, waited {} µs",
+        ("a yield found", found)
+    });
+    let us = |cycles: u64, times: u64| time(cycles as f64 / times.max(1) as f64 / outcome.mhz as f64);
+    let locks = format!(
+        "contended {:.1} %, held {}, waited {}",
         100.0 * counts.locks.contended as f64 / counts.locks.acquired.max(1) as f64,
         us(counts.locks.held, counts.locks.acquired),
         us(counts.locks.waited, counts.locks.contended),
     );
-    text
+    let rows = [Some(("operations", operations)), Some(("run queue", queue)), found];
+    described(rows.into_iter().flatten().chain([("run-queue locks", locks)]))
 }

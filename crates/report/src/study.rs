@@ -48,16 +48,24 @@ pub fn study(result: &StudyResult) -> String {
         table.row(at.chain(numbers(cell)).chain(strokes).chain([verdict(cell)]));
     }
     let mut text = format!("{}\n\n{}\n", result.question, table);
+    let mut absent: Vec<&str> = Vec::new();
+    for cell in result.cells.iter().filter(|cell| cell.status == CellStatus::Absent) {
+        if !absent.contains(&cell.verdict.as_str()) {
+            absent.push(&cell.verdict);
+            let _ = write!(text, "\n{}", cell.verdict);
+        }
+    }
+    if !absent.is_empty() {
+        text.push('\n');
+    }
     for cell in &result.cells {
         for failure in &cell.failures {
             let _ = write!(text, "\n{}: {failure}", cell.id);
         }
     }
-    for pair in &result.pairs {
-        let _ = write!(text, "\n{}", duet::pair(pair));
-        for failure in &pair.failures {
-            let _ = writeln!(text, "  failed: {failure}");
-        }
+    if !result.pairs.is_empty() {
+        text += &duet::pairs(&result.pairs);
+        text += "(×: times that of the reference; –: no difference shown; the report has all metrics)\n";
     }
     let _ = write!(text, "\nrules: {}\n", result.rules);
     text
@@ -79,6 +87,7 @@ fn numbers(cell: &CellResult) -> Vec<String> {
 fn verdict(cell: &CellResult) -> String {
     match cell.status {
         CellStatus::Failed => "failed, see below".to_owned(),
+        CellStatus::Absent => "not here, see below".to_owned(),
         _ => shortened(&cell.verdict),
     }
 }

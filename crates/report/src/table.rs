@@ -90,6 +90,15 @@ impl Column {
     }
 }
 
+/// How a table fits.
+struct Layout {
+    /// The columns that are shown.
+    kept: Vec<usize>,
+    /// The width of each column with words, if it is less than they would take.
+    words: Option<BTreeMap<usize, usize>>,
+    breaks_titles: bool,
+}
+
 /// A table of the terminal. It displays itself in its width.
 pub struct TextTable {
     columns: Vec<Column>,
@@ -111,11 +120,14 @@ impl TextTable {
 
     /// The text of the table, without a line feed at the end; `width`: columns of the terminal, or no limit.
     pub fn fitted(&self, width: Option<usize>) -> String {
-        let (kept, words) = self.layout(width);
+        let Layout { kept, words, breaks_titles } = self.layout(width);
         let mut table = comfy_table::Table::new();
         table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         if self.columns.iter().any(|column| !column.title.is_empty()) {
-            table.set_header(kept.iter().map(|at| self.columns[*at].title.as_str()));
+            table.set_header(kept.iter().map(|at| match breaks_titles {
+                true => self.broken_title(*at),
+                false => self.columns[*at].title.clone(),
+            }));
         }
         for row in &self.rows {
             table.add_row(kept.iter().map(|at| row[*at].as_str()));
@@ -147,27 +159,31 @@ impl TextTable {
         }
     }
 
-    /// The columns that fit, and the width of each with words if it is less than they would take.
-    fn layout(&self, width: Option<usize>) -> (Vec<usize>, Option<BTreeMap<usize, usize>>) {
+    /// The layout for a terminal of `width` columns. Titles have several lines where the columns that must stay are too wide.
+    fn layout(&self, width: Option<usize>) -> Layout {
         let mut kept: Vec<usize> = (0..self.columns.len()).collect();
-        let Some(width) = width else { return (kept, None) };
+        let Some(width) = width else { return Layout { kept, words: None, breaks_titles: false } };
+        let is_words = |at: &&usize| self.columns[**at].content == Content::Words;
+        let rigid = |kept: &[usize], breaks_titles: bool| {
+            let taken = |at: &usize| self.natural(*at, breaks_titles) + GAP;
+            kept.iter().filter(|at| !is_words(at)).map(taken).sum::<usize>()
+        };
+        let whole: usize = kept.iter().filter(is_words).map(|at| self.natural(*at, false) + GAP).sum();
+        if rigid(&kept, false) + whole <= width + GAP {
+            return Layout { kept, words: None, breaks_titles: false };
+        }
         loop {
-            let is_words = |at: &&usize| self.columns[**at].content == Content::Words;
-            let taken = |columns: &mut dyn Iterator<Item = &usize>| {
-                columns.map(|at| self.natural(*at) + GAP).sum::<usize>()
-            };
-            let rigid = taken(&mut kept.iter().filter(|at| !is_words(at)));
-            if rigid + taken(&mut kept.iter().filter(is_words)) <= width + GAP {
-                return (kept, None);
-            }
-            let least = |at: &usize| self.longest_word(*at).max(WORDS_MIN.min(self.natural(*at)));
+            let least = |at: &usize| self.longest_word(*at).max(WORDS_MIN.min(self.natural(*at, false)));
             let words: BTreeMap<usize, usize> =
                 kept.iter().filter(is_words).map(|at| (*at, least(at))).collect();
-            let needed = rigid + words.values().map(|room| room + GAP).sum::<usize>();
+            let of_words = words.values().map(|room| room + GAP).sum::<usize>();
+            let needed = |breaks_titles| rigid(&kept, breaks_titles) + of_words;
             let rank = kept.iter().map(|at| self.columns[*at].rank).max().unwrap_or(0);
-            if rank == 0 || (!words.is_empty() && needed <= width + GAP) {
-                let left = (width + GAP).saturating_sub(needed);
-                return (kept, (!words.is_empty()).then(|| self.shared(words, left)));
+            let breaks_titles = rank == 0 && needed(false) > width + GAP;
+            if rank == 0 || needed(breaks_titles) <= width + GAP {
+                let left = (width + GAP).saturating_sub(needed(breaks_titles));
+                let words = (!words.is_empty()).then(|| self.shared(words, left));
+                return Layout { kept, words, breaks_titles };
             }
             kept.retain(|at| self.columns[*at].rank < rank);
         }
@@ -176,7 +192,7 @@ impl TextTable {
     /// Columns of words with `left` more, which goes to the narrowest first and to none that needs no more.
     fn shared(&self, mut words: BTreeMap<usize, usize>, left: usize) -> BTreeMap<usize, usize> {
         for _ in 0..left {
-            let wanting = words.iter_mut().filter(|(at, room)| **room < self.natural(**at));
+            let wanting = words.iter_mut().filter(|(at, room)| **room < self.natural(**at, false));
             match wanting.min_by_key(|(_, room)| **room) {
                 Some((_, room)) => *room += 1,
                 None => break,
@@ -190,8 +206,38 @@ impl TextTable {
         std::iter::once(title).chain(self.rows.iter().map(move |row| row[at].as_str()))
     }
 
-    fn natural(&self, at: usize) -> usize {
-        self.cells(at).flat_map(str::lines).map(|line| line.chars().count()).max().unwrap_or(0)
+    /// The width of a column whose lines are whole, but for those of its title if that is broken.
+    fn natural(&self, at: usize, breaks_titles: bool) -> usize {
+        let widest =
+            |lines: &mut dyn Iterator<Item = &str>| lines.map(|line| line.chars().count()).max().unwrap_or(0);
+        match breaks_titles {
+            true => {
+                let title = self.broken_title(at);
+                widest(&mut title.lines().chain(self.cells(at).skip(1).flat_map(str::lines)))
+            }
+            false => widest(&mut self.cells(at).flat_map(str::lines)),
+        }
+    }
+
+    /// The title of a column in as many lines as its cells need.
+    fn broken_title(&self, at: usize) -> String {
+        let title = &self.columns[at].title;
+        let pieces: Vec<&str> = title.split_inclusive([' ', ':', ',']).collect();
+        let longest = |pieces: &mut dyn Iterator<Item = &str>| {
+            pieces.map(|piece| piece.trim_end().chars().count()).max().unwrap_or(0)
+        };
+        let room = longest(&mut pieces.iter().copied())
+            .max(longest(&mut self.cells(at).skip(1).flat_map(str::lines)));
+        let mut lines = vec![String::new()];
+        for piece in pieces {
+            let line = lines.last_mut().expect("it begins with one");
+            if !line.is_empty() && line.chars().count() + piece.trim_end().chars().count() > room {
+                lines.push(piece.to_owned());
+            } else {
+                line.push_str(piece);
+            }
+        }
+        lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
     }
 
     fn longest_word(&self, at: usize) -> usize {
@@ -293,6 +339,25 @@ mod tests {
             for word in "valid after five trials, which are within two per cent".split(' ') {
                 assert!(text.contains(word), "{word}: {text}");
             }
+        }
+    }
+
+    /// The title of a column of numbers has as many lines as it takes to keep the column narrow.
+    #[test]
+    fn long_titles_are_broken_between_their_words() {
+        let mut table = TextTable::new([
+            Column::name("mean"),
+            Column::number("java-threads@25:gc=zgc,heap=256m (base)"),
+            Column::number("jetty@25:threads=platform"),
+            Column::name("").less(1),
+            Column::words(""),
+        ]);
+        table.row(["server CPU per message", "100 µs", "81.0 µs", "──●─│──", "19 % less (17–21 %)"]);
+        let text = table.fitted(Some(80));
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("19 % less (17–21 %)") && !text.contains("──●─│──"), "{text}");
+        for word in ["java-threads@25:", "gc=zgc,", "heap=256m", "(base)", "jetty@25:", "threads=platform"] {
+            assert!(text.contains(word), "{word}: {text}");
         }
     }
 

@@ -2,6 +2,8 @@
 
 use klatch_record::{ChatWorkload, DatabaseChoice, Pacing, RrWorkload, TradeWorkload, Workload};
 
+use crate::number::grouped;
+
 /// The parties of a workload, what they do, and for how long.
 pub(crate) fn describe(workload: &Workload) -> String {
     match workload {
@@ -91,7 +93,12 @@ fn describe_chat(chat: &ChatWorkload) -> String {
     let churn = if *churn > 0.0 { format!(", {churn} reconnects/s a user") } else { String::new() };
     let messages = match duration_s {
         Some(duration_s) => format!("for {duration_s} s, messages"),
-        None => format!("× {count} messages"),
+        None if *count == 1 => "× 1 message".to_owned(),
+        None => format!("× {} messages", grouped(u64::from(*count))),
     };
-    format!("{rooms} rooms × {users} users {messages} of {size_bytes} bytes, {pacing}{pause}{churn}")
+    let [rooms_text, users] = [rooms, users].map(|number| grouped(u64::from(*number)));
+    let of_rooms = if *rooms == 1 { "room" } else { "rooms" };
+    format!(
+        "{rooms_text} {of_rooms} × {users} users {messages} of {size_bytes} bytes, {pacing}{pause}{churn}"
+    )
 }

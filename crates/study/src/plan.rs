@@ -162,6 +162,8 @@ impl StudyPlan {
     pub fn estimate_s(&self) -> (f64, f64) {
         /// Start of a JVM; other platforms start faster.
         const START_S: f64 = 2.0;
+        /// Start of two servers, joins of their crowds, and the pauses of the slices.
+        const START_OF_BOTH_S: f64 = 3.0;
         /// CPU time per message of server and native crowd under `turns`, on the machine of research/notes/2026-11-22-results.md.
         const MESSAGE_S: f64 = 12e-6;
         /// The same with two native threads per user.
@@ -182,7 +184,8 @@ impl StudyPlan {
         if self.is_of_duets() {
             let pair_s =
                 |pair: &Pair<'_>| self.duet([pair.a.plan.clone(), pair.b.plan.clone()]).time.as_secs_f64();
-            let all_s = self.pairs().iter().map(pair_s).sum();
+            let starts_s = f64::from(self.runs().1) * START_OF_BOTH_S;
+            let all_s = starts_s + self.pairs().iter().map(pair_s).sum::<f64>();
             return (all_s, all_s);
         }
         let once_s: f64 = self.cells.iter().filter(|cell| cell.absent.is_none()).map(visit_s).sum();

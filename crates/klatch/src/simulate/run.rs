@@ -9,7 +9,7 @@ use clap::Args;
 use klatch_instruments::{TraceEvent, TraceFile, TraceKind};
 use klatch_platforms::Setting;
 use klatch_record::{Replay, ReplayStep};
-use klatch_report::{Ending, Progress, simulated_answer, simulated_run};
+use klatch_report::{Ending, MeasuredWaits, Progress, described, simulated_answer, simulated_run};
 use klatch_simulator::{
     Cell, Hardware, Recorded, ScheduleEvent, Scheduled, SchedulerSpec, Workload, simulate_recorded,
 };
@@ -73,8 +73,11 @@ impl Run {
         }
         let (name, unit) = (work.name(), work.unit());
         let measured = match &work {
-            Workload::Trace(replay) => measured_waits(replay),
-            _ => String::new(),
+            Workload::Trace(replay) => Some(MeasuredWaits {
+                cpus: replay.cpus,
+                us: [0.5, 0.9, 0.99, 0.999].map(|share| replay.wait_us(share)),
+            }),
+            _ => None,
         };
         let topology = topology(&self.machine)?;
         let described = match self.machine.contains("cpu") || self.machine.contains(" x ") {
@@ -101,7 +104,7 @@ impl Run {
             }));
         } else {
             print_text(self.conditions(name, &described, &costs_name));
-            print_text(simulated_run(&outcome, unit) + &measured);
+            print_text(simulated_run(&outcome, unit, measured.as_ref()));
             let answer = simulated_answer(&outcome, unit, &self.scheduler, &described);
             let places = self.trace.iter().map(|path| ("trace", path.clone())).collect();
             next::print_ending(Ending { answer, places, next: self.next() });
@@ -119,12 +122,12 @@ impl Run {
         };
         let (of_work, of_scheduler) = (with(&self.settings), with(&self.knobs));
         let scheduler = &self.scheduler;
-        format!(
-            "machine                    {machine}\nscheduler                  {scheduler}{of_scheduler}\n\
-             costs                      {costs}; klatch simulate costs {costs} prints them\n\
-             workload                   {work}{of_work}, seed {}\n\n",
-            self.seed
-        )
+        described([
+            ("machine", machine.to_owned()),
+            ("scheduler", format!("{scheduler}{of_scheduler}")),
+            ("costs", format!("{costs}; klatch simulate costs {costs} prints them")),
+            ("workload", format!("{work}{of_work}, seed {}", self.seed)),
+        ]) + "\n"
     }
 
     /// The trace that was written, or the same run under another scheduler.
@@ -179,17 +182,4 @@ fn replay(path: &Path) -> anyhow::Result<Replay> {
         path.display()
     );
     Ok(replay)
-}
-
-/// What the trace measured, for comparison.
-fn measured_waits(replay: &Replay) -> String {
-    let shown = |share: f64| replay.wait_us(share).map_or("–".to_owned(), |us| format!("{us:.1} µs"));
-    format!(
-        "\nin the trace, measured      run-queue latency p50 {}, p90 {}, p99 {}, p99.9 {}, on {} CPUs\n",
-        shown(0.5),
-        shown(0.9),
-        shown(0.99),
-        shown(0.999),
-        replay.cpus
-    )
 }

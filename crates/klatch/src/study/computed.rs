@@ -20,7 +20,7 @@ use klatch_study::{
 use super::{Study, head, range};
 use crate::INTERRUPTED;
 use crate::lab::{image, interrupted, kernel};
-use crate::output::{print, print_error, print_line};
+use crate::output::{print_error, print_line, print_text};
 use crate::report::{save_lab_report, save_report};
 use crate::simulate::this_machine;
 use crate::version::build;
@@ -36,7 +36,7 @@ impl Study {
         let EmulatedStudy { study, mut plan } = file.emulated(build())?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {
-            print(outline(&plan, |cell| Job::new(cell, Counting::of(&study)).commands));
+            print_text(outline(&plan, |cell| Job::new(cell, Counting::of(&study)).commands));
             return Ok(ExitCode::SUCCESS);
         }
         require_qemu()?;
@@ -91,7 +91,7 @@ impl Study {
         let mut plan = file.simulated(build(), &host)?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {
-            print(outline(&plan, |_| Vec::new()));
+            print_text(outline(&plan, |_| Vec::new()));
             return Ok(ExitCode::SUCCESS);
         }
         let store = self.store(file)?;
@@ -123,7 +123,7 @@ impl Study {
         computer: &C,
     ) -> Result<ComputedStudy<C::Trial>, ComputedError<C::Error>> {
         if !self.json {
-            print(outline(plan, |_| Vec::new()));
+            print_text(outline(plan, |_| Vec::new()));
         }
         let progress = (!self.json).then(|| {
             let least = plan.trials().0 as u64;

@@ -11,7 +11,7 @@ use klatch_study::{StudyBase, StudyFile, StudyPlan, run_pairs, run_study};
 use super::display::Display;
 use super::{Study, head, range};
 use crate::INTERRUPTED;
-use crate::output::{print, print_error};
+use crate::output::{print_error, print_text};
 use crate::platforms::PlatformArgs;
 use crate::report::save_report;
 use crate::version::build;
@@ -27,7 +27,7 @@ impl Study {
         self.require.require.iter().try_for_each(|one| plan.require(one.clone()))?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {
-            print(outline(&plan));
+            print_text(outline(&plan));
             return Ok(ExitCode::SUCCESS);
         }
         anyhow::ensure!(
@@ -46,7 +46,7 @@ impl Study {
         let all = crate::interrupt::interruptible_processes()?;
         let mut display = Display::new(self.json).with_web(web);
         if !self.json {
-            print(outline(&plan));
+            print_text(outline(&plan));
         }
         if !self.json && !self.lines {
             display = display.on_screen(&plan);

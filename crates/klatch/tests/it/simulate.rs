@@ -15,7 +15,7 @@ fn a_run_shows_where_the_time_went() {
         "simulated throughput",
         "spinning on locks",
         "run queue",
-        "not measured: 4 cpus under goodness carry ",
+        " messages/s on 4 cpus under goodness; ",
         next,
     ] {
         assert!(finished.out.contains(line), "{line}: {finished:?}");
@@ -92,7 +92,7 @@ fn wrong_input_is_refused_with_what_would_be_right() {
         (&["run", "--scheduler", "cfs"], "there are fifo, goodness, multiqueue, o1, shards, sleepers"),
         (&["run", "--scheduler", "o1", "--knob", "yield=4"], "its knobs: yield=1|2|3, idle_pulls_warm=0|1"),
         (&["run", "--work", "mail"], "there are chat, locks, requests, hackbench"),
-        (&["run", "--set", "groups=2"], "its settings: rooms=1..2000"),
+        (&["run", "--set", "groups=2"], "the workload chat has no setting groups; it has rooms, count, "),
         (&["run", "--machine", "/nowhere/lscpu.json"], "cannot read /nowhere/lscpu.json"),
         (&["run", "--costs", costs], "line 2, column 9"),
         (&["run", "--costs", "/nowhere/costs.toml"], "cannot read /nowhere/costs.toml"),

@@ -48,6 +48,11 @@ fn lists_of_this_machine_fit() {
         &["sched", "list"],
         &["sched", "list", "o1"],
         &["help", "glossary"],
+        &["study", "knee", "--dry-run"],
+        &["study", "eight-cpus", "--dry-run"],
+        &["study", "messaging-servers", "--preset", "quick", "--dry-run"],
+        &["simulate", "costs"],
+        &["lab", "kernels"],
     ] {
         check_fits(arguments, folder.path());
     }
@@ -63,6 +68,31 @@ fn write_records(folder: &Path) {
             std::fs::write(path, serde_json::to_string(&trial).unwrap()).unwrap();
         }
     }
+}
+
+/// Events of two threads on two CPUs, in the words of perf script.
+const EVENTS: &str = "server 7 [000] 1.000001: sched:sched_waking: comm=crowd pid=8 prio=120 target_cpu=001\n\
+    server 7 [000] 1.000002: sched:sched_switch: server:7 [120] S ==> swapper/0:0 [120]\n\
+    swapper 0 [001] 1.000004: sched:sched_switch: swapper/1:0 [120] R ==> crowd:8 [120]\n\
+    crowd 8 [001] 1.000030: sched:sched_switch: crowd:8 [120] S ==> swapper/1:0 [120]\n";
+
+#[test]
+fn a_trace_is_as_it_was_at_three_widths() {
+    let folder = tempfile::tempdir().unwrap();
+    let (text, trace) = (folder.path().join("perf.txt"), folder.path().join("t.trace"));
+    std::fs::write(&text, EVENTS).unwrap();
+    let imported = Finished::run(klatch().args(["trace", "import"]).args([&text, &trace]));
+    assert_eq!(imported.status, Some(0), "{imported:?}");
+    let at = |width: &usize| {
+        let shown =
+            ["summary", "show"].map(|action| printed(&["trace", action, "t.trace"], folder.path(), *width));
+        assert!(
+            shown.iter().flat_map(|text| text.lines()).all(|line| line.chars().count() <= *width),
+            "{shown:?}"
+        );
+        format!("{width} columns\n{}", shown.join("\n"))
+    };
+    insta::assert_snapshot!("trace", WIDTHS.iter().map(at).collect::<Vec<_>>().join("\n"));
 }
 
 #[test]

@@ -156,25 +156,44 @@ pub(super) fn pair_table(pair: &PairResult, unit: &str) -> RatioTable {
     }
 }
 
-/// The largest difference that a study of duets shows; `unit` is that of the work. `is_mixed`: servers of both classes are compared.
-pub(super) fn pairs_answer(pairs: &[PairResult], unit: &str, is_mixed: bool) -> Option<String> {
+/// For each reference of a study of duets, the cell of each class that needs the least CPU time of the server; `unit` is that of the work,
+/// and `class_of` the class of a cell as a word, empty unless servers of both classes are compared.
+pub(super) fn pairs_answer(
+    pairs: &[PairResult],
+    unit: &str,
+    class_of: impl Fn(&str) -> &'static str,
+) -> Option<String> {
     let cpu = |pair: &PairResult| {
         let metric = pair.metrics.iter().find(|metric| metric.metric == SERVER_CPU)?;
         Some((pair.b.clone(), pair.a.clone(), metric.ratio?, pair.confidence))
     };
     let all: Vec<_> = pairs.iter().filter_map(cpu).collect();
     let shown: Vec<_> = all.iter().filter(|(_, _, ratio, _)| ratio.shows_difference()).collect();
-    let size = |ratio: &RatioEstimate| ratio.estimate.ln().abs();
-    let Some((b, a, ratio, confidence)) = shown.iter().max_by(|x, y| size(&x.2).total_cmp(&size(&y.2)))
-    else {
+    if shown.is_empty() {
         let text = || format!("No difference can be shown in the server's CPU time per {unit}.");
         return (!all.is_empty()).then(text);
+    }
+    let mut groups: Vec<(&str, &str)> = Vec::new();
+    for (b, a, ..) in &shown {
+        let group = (a.as_str(), class_of(b));
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    let least = |(a, class): &(&str, &str)| {
+        let of_group = shown.iter().filter(|(b, base, ..)| base == a && class_of(b) == *class);
+        let (b, a, ratio, confidence) = of_group.min_by(|x, y| x.2.estimate.total_cmp(&y.2.estimate))?;
+        let class = if class.is_empty() { String::new() } else { format!("of class {class}, ") };
+        Some(format!("{class}{}", sentence(SERVER_CPU, ratio, *confidence, Sides { a, b, unit })))
     };
+    let leasts: Vec<String> = groups.iter().filter_map(least).collect();
+    let is_mixed = groups.iter().any(|(_, class)| !class.is_empty());
+    let each = if leasts.len() < shown.len() { "; the least: " } else { ": " };
     Some(format!(
-        "In {} of {} pairs the server's CPU time per {unit} differs; the most: {}.{}",
+        "In {} of {} pairs the server's CPU time per {unit} differs{each}{}.{}",
         shown.len(),
         all.len(),
-        sentence(SERVER_CPU, ratio, *confidence, Sides { a, b, unit }),
+        leasts.join("; "),
         if is_mixed { format!(" {CLASSES}") } else { String::new() }
     ))
 }

@@ -69,7 +69,11 @@ pub(crate) fn study_answer(result: StudyResult, runs: Vec<Run>) -> String {
 }
 
 fn answer_of(subject: &Subject) -> String {
-    duet::pairs_answer(&subject.result.pairs, unit_of(subject), subject.is_mixed())
+    let class_of = |id: &str| {
+        let cell = subject.cells().find(|(_, cell)| cell.id == id).map(|(at, _)| at);
+        cell.filter(|_| subject.is_mixed()).map_or("", |cell| subject::class_name(subject.class_of(cell)))
+    };
+    duet::pairs_answer(&subject.result.pairs, unit_of(subject), class_of)
         .unwrap_or_else(|| answer::sentence(subject))
 }
 

@@ -174,7 +174,7 @@ fn of_study(folder: String, path: &Path, study: StudyResult) -> Entry {
         platforms,
         question: study.question.clone(),
         started_at: study.started_at.clone(),
-        summary: format!("{cells} cells{failures}"),
+        summary: format!("{cells} cell{}{failures}", if cells == 1 { "" } else { "s" }),
         score: None,
         unit: String::new(),
         cpu_us: None,

@@ -1,5 +1,6 @@
 //! The page of a study of the lab: cost by queue length, queue lengths, and the numbers that the study shows.
 
+use std::cmp::Ordering;
 use std::path::Path;
 
 use klatch_record::lab::{Outcome, Study};
@@ -13,6 +14,7 @@ use crate::model::{
     Axis, Chart, ChartKind, Command, Fact, Footnote, Mark, Place, Point, REPORT_SCHEMA_NAME, Report, Scale,
     Section, Standing, Verdict, WarningRow,
 };
+use crate::number::{grouped, three_digits};
 
 /// The report of a study of the lab; `folder` is named as its source.
 pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report {
@@ -121,7 +123,11 @@ fn answer(study: &Study, groups: &[Group<'_>], curves: &[CostCurve], loads: &[Lo
     match (values.first(), values.last()) {
         (Some((least, at_least)), Some((most, at_most))) => {
             let name = title(first);
-            format!("{name} from {} ({at_least}) to {} ({at_most}).", short(*least), short(*most))
+            let range = match least.total_cmp(most) {
+                Ordering::Equal => format!("{name} {} in all", short(*least)),
+                _ => format!("{name} from {} ({at_least}) to {} ({at_most})", short(*least), short(*most)),
+            };
+            format!("{}: {range}.", survivors(groups))
         }
         _ => "No answer: no boot produced numbers.".to_owned(),
     }
@@ -141,8 +147,22 @@ fn slopes(curves: &[CostCurve]) -> Option<String> {
     })
 }
 
+/// How many configurations ran to the end, and which did not.
+fn survivors(groups: &[Group<'_>]) -> String {
+    let failed: Vec<&str> =
+        groups.iter().filter(|group| group.failed() > 0).map(|group| group.name.as_str()).collect();
+    match (failed.as_slice(), groups.len()) {
+        ([], 1) => "The configuration ran to the end".to_owned(),
+        ([], all) => format!("All {all} configurations ran to the end"),
+        (failed, all) => format!("{} of {all} configurations failed ({})", failed.len(), failed.join("; ")),
+    }
+}
+
 fn short(value: f64) -> String {
-    if value.abs() >= 1000.0 || value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+    match value.fract() == 0.0 && value >= 0.0 {
+        true => grouped(value as u64),
+        false => three_digits(value),
+    }
 }
 
 /// Cost of a decision by queue length, as in the figures of the papers.

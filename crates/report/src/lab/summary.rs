@@ -7,6 +7,7 @@ use super::groups::{
     CostCurve, LengthDistribution, Mean, cost_curves, count_columns, count_curves, groups,
     length_distribution,
 };
+use crate::number::grouped;
 use crate::table::{Column, TextTable};
 
 /// A table with one line per configuration (mean over seeds), then queue lengths and fitted lines if the study asks for them.
@@ -83,7 +84,8 @@ fn fits(what: &str, curves: &[CostCurve]) -> Vec<Vec<String>> {
 
 fn number(value: f64) -> String {
     match value.abs() {
-        size if size >= 1000.0 || value.fract() == 0.0 => format!("{value:.0}"),
+        _ if value >= 0.0 && (value >= 1000.0 || value.fract() == 0.0) => grouped(value.round() as u64),
+        size if size >= 1000.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.3}"),
     }

@@ -9,8 +9,8 @@ use klatch_record::observed::{
 use klatch_record::{
     Build, CellResult, CellStatus, Class, Cost, Duet, DuetEnd, DuetMetric, DuetSide, Estimate,
     InstrumentName, IntervalCounts, Judgement, JudgementStatus, Latency, METRICS, Observation,
-    ObservationData, RatioEstimate, Record, ResultKind, STUDY_SCHEMA_NAME, Score, StudyAxis, StudyResult,
-    Support, Timeline, Usage, UsageOfBoth, Warning, WarningKind, WorkloadKind,
+    ObservationData, PairResult, RatioEstimate, Record, ResultKind, STUDY_SCHEMA_NAME, Score, StudyAxis,
+    StudyResult, Support, Timeline, Usage, UsageOfBoth, Warning, WarningKind, WorkloadKind,
 };
 use klatch_report::{Run, Source};
 use klatch_stats::mean_interval;
@@ -328,4 +328,20 @@ pub(crate) fn duet(names: [&str; 2], low: f64, high: f64) -> Duet {
         }],
         end: DuetEnd::Complete,
     }
+}
+
+/// Adds the comparison of a cell with a reference; the ratio of its server CPU time has this interval.
+pub(crate) fn add_pair(study: &mut Source, reference: &str, id: &str, (low, high): (f64, f64)) {
+    let Duet { metrics, confidence, .. } = duet(["base", "change"], low, high);
+    let pair = PairResult {
+        a: reference.to_owned(),
+        b: id.to_owned(),
+        starts: 3,
+        slices: 400,
+        confidence,
+        metrics,
+        requirements: Vec::new(),
+        failures: Vec::new(),
+    };
+    study.result.as_mut().expect("it is a study").pairs.push(pair);
 }

@@ -110,3 +110,9 @@ fn page_and_markdown_have_all_rows_and_the_flame_graph_of_the_difference() {
     let text = markdown(&report);
     assert!(text.contains("| write | 2.00 | 2.90 | +0.90 | +0.85 to +0.95 | yes |"), "{text}");
 }
+
+#[test]
+fn the_terminal_is_as_it_was_at_three_widths() {
+    let duet = explained();
+    insta::assert_snapshot!("why.txt", crate::terminal::at_widths(|| why(&duet).unwrap()));
+}

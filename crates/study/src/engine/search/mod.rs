@@ -151,8 +151,9 @@ fn judge(search: &Search, block: &Block) -> (bool, String) {
     }
     let latency = block.trials.first().and_then(|record| record.latency.as_ref());
     let p99_ms = latency.map(|latency| latency.p99_us / 1e3);
-    let by_latency =
-        || p99_ms.map_or("no latency was observed".to_owned(), |p99| format!("latency p99 {p99:.2} ms"));
+    let by_latency = || {
+        p99_ms.map_or("no latency was observed".to_owned(), |p99| format!("latency p99 {} ms", digits(p99)))
+    };
     let score = block.trials.iter().find_map(|record| record.orders.as_ref());
     let seen = score.map_or_else(by_latency, observed_score);
     match search {
@@ -164,6 +165,15 @@ fn judge(search: &Search, block: &Block) -> (bool, String) {
             (true, seen)
         }
         Search::Knee { latency_p99_max_ms: limit, .. } => (false, format!("{seen}; the limit is {limit} ms")),
+    }
+}
+
+/// Three digits of a time in ms.
+fn digits(ms: f64) -> String {
+    match ms {
+        ms if ms < 10.0 => format!("{ms:.2}"),
+        ms if ms < 100.0 => format!("{ms:.1}"),
+        ms => format!("{ms:.0}"),
     }
 }
 
@@ -214,7 +224,7 @@ mod tests {
         let p99 = latency.as_ref().unwrap().p99_us / 1e3;
         let record = Record { latency, ..samples::record(1, 0, 9.0) };
         let block = Block { trials: vec![record], ..Block::default() };
-        assert_eq!(judge(&knee(p99), &block), (true, format!("latency p99 {p99:.2} ms")));
+        assert_eq!(judge(&knee(p99), &block), (true, "latency p99 36.0 ms".to_owned()));
         let (held, observed) = judge(&knee(p99 / 2.0), &block);
         assert!(!held && observed.ends_with(&format!("ms; the limit is {} ms", p99 / 2.0)), "{observed}");
     }
