@@ -2,11 +2,12 @@
 
 use klatch_platforms::{PlatformError, ServerError};
 use klatch_record::WorkloadError;
+use klatch_report::ReadError;
 use klatch_runner::duet::DuetError;
 use klatch_runner::{Conflict, RunError, in_shell};
 use klatch_schedulers::SchedulerError;
 use klatch_study::StudyRunError;
-use klatch_study::compare::CalibrateError;
+use klatch_study::compare::{CalibrateError, CompareError};
 
 /// What to do about an error, in terms of options; `None` if its own text says what can be said.
 pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
@@ -30,6 +31,11 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
     }
     if let Some(CalibrateError::Duet(error)) = error.downcast_ref() {
         return of_duet(error);
+    }
+    let is_missing = matches!(error.downcast_ref(), Some(ReadError::Missing { .. }))
+        || matches!(error.downcast_ref(), Some(CompareError::Missing { .. }));
+    if is_missing {
+        return Some("klatch browse lists the results in a folder".to_owned());
     }
     // The other commands have no option for the time of a start.
     if let Some(RunError::Server(error)) = error.downcast_ref() {
@@ -83,6 +89,9 @@ fn of_workload(error: &WorkloadError) -> Option<String> {
         WorkloadError::Foreign { owners, .. } => Some(format!("leave it out, or add --workload {owners}")),
         WorkloadError::Unused { owner, .. } => {
             owner.split_once(' ').map(|(setting, value)| format!("add --{setting} {value}"))
+        }
+        WorkloadError::Value { setting: "rate", got, .. } if got == "0" => {
+            Some("add --rate, in messages/s of each user, as in --rate 2".to_owned())
         }
         _ => None,
     }

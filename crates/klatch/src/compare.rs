@@ -10,6 +10,7 @@ use klatch_study::compare::{Terms, compare};
 
 use crate::next;
 use crate::output::{print_line, print_text};
+use crate::usage_error::is_platform;
 
 /// Compare two sets of records: ratios with confidence intervals
 ///
@@ -57,6 +58,13 @@ impl Compare {
             EstimateName::Median => Estimator::Median,
         };
         let terms = Terms { estimate, confidence: self.confidence / 100.0 };
+        let sides = [&self.a, &self.b].map(|path| path.display().to_string());
+        if sides.iter().all(|side| is_platform(side) && !Path::new(side).exists()) {
+            let [a, b] = sides;
+            anyhow::bail!(
+                "{a} and {b} are platforms, and this command compares results: klatch duet {a} {b} measures both"
+            );
+        }
         let waiting = Progress::waiting("comparing");
         let comparisons = compare(&self.a, &self.b, terms)?;
         drop(waiting);

@@ -126,7 +126,7 @@ impl Conformance {
             settings: self.knobs.iter().cloned().chain(self.transport.map(transport_setting)).collect(),
             ..self.platforms.request()
         };
-        let platform = resolve(&request, &workload)?;
+        let platform = resolve(&request.with_file()?, &workload)?;
         self.has_checks(&platform.name, platform.protocol())?;
         Ok(platform)
     }

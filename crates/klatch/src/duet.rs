@@ -253,6 +253,11 @@ impl Duet {
         let asked = self.fail_if_slower.map_or(SMALL, |limit| limit.0 / 100.0);
         let cpu = duet.metrics.iter().find(|metric| metric.metric == SERVER_CPU);
         let ratio = cpu.and_then(|metric| metric.ratio);
+        if ratio.is_none() {
+            // Too few pairs for any interval.
+            let minutes = (self.schedule.time() * 4).max(USUAL).as_secs().div_ceil(60);
+            return next::again(&[("--duration", &format!("{minutes}m"))]);
+        }
         let open = ratio.filter(|ratio| !ratio.shows_difference() && ratio.smallest_difference > asked);
         let factor = open.map_or(1.0, |ratio| (ratio.smallest_difference / asked).powi(2));
         let minutes = (self.schedule.time().as_secs_f64() * factor / 60.0).ceil();

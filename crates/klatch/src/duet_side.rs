@@ -1,6 +1,5 @@
 //! One side of `klatch duet`: a platform with knobs, a platform file, or the address of a running server.
 
-use std::path::Path;
 use std::str::FromStr;
 
 use klatch_platforms::{PlatformRequest, Setting};
@@ -21,25 +20,17 @@ impl FromStr for DuetSideName {
             return text.parse().map(DuetSideName::Target).map_err(|error| format!("{error}"));
         }
         let (name, knobs) = text.split_once(':').unwrap_or((text, ""));
+        if knobs.parse::<u16>().is_ok() {
+            // The answer to an address without a scheme.
+            return text.parse().map(DuetSideName::Target).map_err(|error| format!("{error}"));
+        }
         let knobs = knobs.split(',').filter(|knob| !knob.is_empty()).map(str::parse::<Setting>);
         let settings = knobs.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
-        let mut request = PlatformRequest { settings, ..PlatformRequest::default() };
-        match name.strip_suffix(".toml") {
-            Some(_) => {
-                let path = Path::new(name);
-                if !path.is_file() {
-                    return Err(format!("there is no file {name}"));
-                }
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                request.catalog = Some(folder.unwrap_or(Path::new(".")).to_owned());
-                request.name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-            }
-            None if name.is_empty() => {
-                return Err("a side has the form NAME[@VERSION][:KNOB=VALUE,…]".to_owned());
-            }
-            None => request.name = Some(name.to_owned()),
+        if name.is_empty() {
+            return Err("a side has the form NAME[@VERSION][:KNOB=VALUE,…]".to_owned());
         }
-        Ok(DuetSideName::Platform(request))
+        let request = PlatformRequest { name: Some(name.to_owned()), settings, ..PlatformRequest::default() };
+        request.with_file().map(DuetSideName::Platform).map_err(|error| error.to_string())
     }
 }
 
@@ -62,7 +53,7 @@ mod tests {
         assert_eq!(knobs, ["gc=zgc", "yield=on"]);
         assert_eq!(platform("native-epoll").settings.len(), 0);
         assert!(matches!("nats://[::1]:4222".parse(), Ok(DuetSideName::Target(_))));
-        for wrong in ["", ":a=b", "fax://x:1", "nowhere.toml"] {
+        for wrong in ["", ":a=b", "fax://x:1", "nowhere.toml", "localhost:6667"] {
             assert!(wrong.parse::<DuetSideName>().is_err(), "{wrong}");
         }
     }

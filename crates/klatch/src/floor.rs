@@ -80,7 +80,7 @@ impl Floor {
             plan.cells.retain(|cell| self.only.iter().any(|only| cell.id.contains(only.as_str())));
             anyhow::ensure!(
                 !plan.cells.is_empty(),
-                "no cell has one of {} in its name",
+                "no cell has one of {} in its name; klatch study {name} --dry-run lists the cells",
                 self.only.join(", ")
             );
         }
@@ -92,7 +92,8 @@ impl Floor {
         let done = run_study(&plan, &store, &mut probe, |event| display.update(event));
         display.end(done.is_ok());
         if all.interrupted() {
-            print_error("klatch: interrupted; records of finished runs stay in the folder");
+            let folder = store.folder().display();
+            print_error(format_args!("klatch: interrupted; the records of finished runs stay in {folder}"));
             return Ok(ExitCode::from(INTERRUPTED));
         }
         let result = probe.finish(&done?)?;

@@ -34,6 +34,11 @@ pub(crate) fn topic(arguments: impl Iterator<Item = String>) -> Option<&'static 
     (command == HELP.0 && arguments.next().is_none()).then_some(topic.1)
 }
 
+/// The names of the pages.
+pub(crate) fn topics() -> impl Iterator<Item = &'static str> {
+    TOPICS.iter().map(|(topic, _)| *topic)
+}
+
 /// clap's help template with the grouped commands.
 pub(crate) fn template(klatch: &clap::Command) -> String {
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();

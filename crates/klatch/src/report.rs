@@ -30,9 +30,9 @@ pub(crate) struct Report {
     /// One or two results folders, records or duets in JSON or JSON lines, a history of klatch floor, or - for standard input
     #[arg(default_value = LATEST, value_name = "DIR|RECORD")]
     paths: Vec<PathBuf>,
-    /// Format of the report
-    #[arg(long, value_enum, default_value_t = Format::Html)]
-    format: Format,
+    /// Format of the report [default: by the name of --out, else html]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Percentiles of latency to add, of all trials of a cell together; of one source
     #[arg(long, value_name = "50,99.9,…")]
     percentiles: Option<Percentiles>,
@@ -84,12 +84,13 @@ impl Format {
 
 impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let text = match self.format.writer() {
+        let format = self.format()?;
+        let text = match format.writer() {
             Writer::Report(write) => write(&self.report()?)?,
             Writer::Runs(write) => write(&self.runs()?)?,
         };
-        match self.place() {
-            None if self.format == Format::Html => print_as_is(&text),
+        match self.place(format) {
+            None if format == Format::Html => print_as_is(&text),
             None => print(text),
             Some(path) => {
                 save_text(&text, &path)?;
@@ -97,6 +98,21 @@ impl Report {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The format that was asked for, or that of the file.
+    fn format(&self) -> anyhow::Result<Format> {
+        let extension =
+            self.out.as_deref().and_then(Path::extension).map(|end| end.to_string_lossy().to_lowercase());
+        match (self.format, extension.as_deref()) {
+            (Some(format), _) => Ok(format),
+            (None, None | Some("html" | "htm")) => Ok(Format::Html),
+            (None, Some(end)) => Format::from_str(end, true).map_err(|_| {
+                anyhow::anyhow!(
+                    "there is no format {end}; name the file .html, .md, .csv or .json, or use --format"
+                )
+            }),
+        }
     }
 
     /// What the paths hold; runs of several together.
@@ -160,8 +176,8 @@ impl Report {
         Ok(report)
     }
 
-    fn place(&self) -> Option<PathBuf> {
-        match (&self.out, self.paths.as_slice(), self.format) {
+    fn place(&self, format: Format) -> Option<PathBuf> {
+        match (&self.out, self.paths.as_slice(), format) {
             (Some(path), ..) if path.as_os_str() == "-" => None,
             (Some(path), ..) => Some(path.clone()),
             (None, [folder], Format::Html) if folder.is_dir() => Some(folder.join("report.html")),

@@ -7,8 +7,8 @@ use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB, resolve};
 use klatch_record::{
-    Authorities, InstrumentName, JudgementStatus, Percentiles, Record, Role, RunOptions, Status, Subprotocol,
-    Transport, Workload, WorkloadKind,
+    Authorities, ChatWorkload, InstrumentName, JudgementStatus, Pacing, Percentiles, Record, Role, RunOptions,
+    Status, Subprotocol, Transport, Workload, WorkloadKind,
 };
 use klatch_report::{
     Ending, Report, RunProgress, headline, one_line, percentile_table, trials, warnings, worst,
@@ -236,15 +236,13 @@ impl Run {
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
         let all = crate::interrupt::interruptible_processes()?;
-        let mut display = Display { json, volanomark, plan: &plan, progress: None, web };
+        let mut display = Display { json, volanomark, plan: &plan, progress: None, finished: 0, web };
         let made = execute(&plan, &all, |event| display.update(event));
         display.end(made.is_ok());
         let outcome = match made {
             Ok(outcome) => outcome,
             Err(_) if all.interrupted() => {
-                print_error(
-                    "klatch: interrupted; server and crowd are stopped, records of finished runs stay in the folder",
-                );
+                print_error(interrupted(&plan.out, display.finished));
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             Err(error) => return Err(error.into()),
@@ -381,8 +379,9 @@ impl Run {
             "crowd loops must be 1 to 256, got {}",
             self.crowd_loops
         );
-        let mut request =
+        let request =
             PlatformRequest { name: self.platform, settings: self.knobs, ..self.platforms.request() };
+        let mut request = request.with_file()?;
         let crowd = match self.volanomark {
             true => make_volanomark(&mut request, &mut self.crowd_knobs)?,
             false => self.crowd.kind(),
@@ -425,6 +424,22 @@ impl Run {
     }
 }
 
+/// What an interrupted command says; `finished`: number of runs whose records it has saved in a folder in `out`.
+fn interrupted(out: &Path, finished: usize) -> String {
+    // The link leads to the folder of the last record.
+    let folder = std::fs::read_link(out.join("latest")).map(|folder| out.join(folder)).ok();
+    match folder.filter(|_| finished > 0) {
+        Some(folder) => {
+            let runs = if finished == 1 { "the finished run is" } else { "the finished runs are" };
+            format!(
+                "klatch: interrupted; server and crowd are stopped, {runs} in {0}: klatch report {0}",
+                folder.display()
+            )
+        }
+        None => "klatch: interrupted before a run was finished; server and crowd are stopped".to_owned(),
+    }
+}
+
 /// What the user should know of the server beside its records.
 fn hints(plan: &Plan, records: &[Record]) -> String {
     let mut text = String::new();
@@ -439,11 +454,17 @@ fn hints(plan: &Plan, records: &[Record]) -> String {
             );
         }
     }
-    let lacks_files = |record: &Record| {
+    let fails_with = |record: &Record, text: &str| {
         let detail = record.checks.failure.as_ref().map(|failure| failure.detail.as_str());
         let first = record.verdict.reasons.first().map(|reason| reason.message.as_str());
-        detail.or(first).is_some_and(|text| text.contains("status 404"))
+        detail.or(first).is_some_and(|detail| detail.contains(text))
     };
+    if let Workload::Chat(chat) = &plan.workload
+        && records.iter().any(|record| fails_with(record, SEND_QUEUE_FULL))
+    {
+        text += &send_queue_tip(chat, records.first());
+    }
+    let lacks_files = |record: &Record| fails_with(record, "status 404");
     if let Workload::Web(web) = &plan.workload
         && records.iter().any(lacks_files)
     {
@@ -453,6 +474,25 @@ fn hints(plan: &Plan, records: &[Record]) -> String {
         );
     }
     text
+}
+
+/// What servers say to a user whose send queue is full.
+const SEND_QUEUE_FULL: &str = "SendQ exceeded";
+
+/// What to change when a server closed a user who read too slowly.
+fn send_queue_tip(chat: &ChatWorkload, record: Option<&Record>) -> String {
+    let set = record.and_then(|record| record.platform.knobs.get("sendq"));
+    let limit = match set {
+        Some(bytes) => format!("raise the knob sendq, which is {bytes}"),
+        None => {
+            "give it a longer queue (--knob sendq=16777216 if klatch platforms --knobs has it)".to_owned()
+        }
+    };
+    let fewer = match chat.pacing {
+        Pacing::Flood => "make less wait: --pacing rounds, or a lower --count",
+        _ => "make less wait: a lower --rate, or smaller --rooms",
+    };
+    format!("tip: users got more than the server's send queue holds; {limit}, or {fewer}\n")
 }
 
 /// The answer of the report of these runs, their records, and the next command.
@@ -489,6 +529,8 @@ struct Display<'a> {
     volanomark: bool,
     plan: &'a Plan,
     progress: Option<RunProgress>,
+    /// Runs that have ended.
+    finished: usize,
     web: Option<WebView>,
 }
 
@@ -529,6 +571,7 @@ impl Display<'_> {
             VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.update(event)),
             VisitEvent::RunEnded(record) => {
                 self.progress = None;
+                self.finished += 1;
                 match self.json {
                     true => print_json(record),
                     false => print_text(one_line(record) + "\n"),

@@ -148,3 +148,18 @@ fn a_side_of_a_duet_and_a_merged_record_have_no_command() {
     record.options = None;
     assert_eq!(run_again(&record), None);
 }
+
+/// A server that closes a user for a full queue: the tip has the knob if it is set, else where it would be, and what makes less wait.
+#[test]
+fn a_full_send_queue_is_answered_with_what_to_change() {
+    let flood = ChatWorkload { pacing: Pacing::Flood, ..ChatWorkload::default() };
+    let tip = |knob: Option<&str>| {
+        let mut record = klatch_record::samples::record(1, 0, 50_000.0);
+        record.platform.knobs.extend(knob.map(|bytes| ("sendq".to_owned(), bytes.to_owned())));
+        send_queue_tip(&flood, Some(&record))
+    };
+    assert!(
+        tip(Some("4096")).contains("raise the knob sendq, which is 4096, or make less wait: --pacing rounds")
+    );
+    assert!(tip(None).contains("(--knob sendq=16777216 if klatch platforms --knobs has it)"));
+}

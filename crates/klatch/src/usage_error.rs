@@ -8,12 +8,17 @@ use klatch_record::{WorkloadKind, range_in_words, similar_to};
 use klatch_study::shipped;
 
 /// Options that other programs have, and the names of theirs here.
-const SYNONYMS: [(&str, &str); 11] = [
+const SYNONYMS: [(&str, &str); 16] = [
     ("workload", "work"),
     ("knob", "knobs"),
     ("output", "out"),
     ("for", "duration"),
     ("seconds", "duration"),
+    ("time", "duration"),
+    ("length", "duration"),
+    ("repeat", "starts"),
+    ("port", "listen"),
+    ("address", "listen"),
     ("results", "out"),
     ("classic", "volanomark"),
     ("instruments", "instrument"),
@@ -23,7 +28,7 @@ const SYNONYMS: [(&str, &str); 11] = [
 ];
 
 /// A command line of each command that needs arguments.
-const EXAMPLES: [(&str, &str); 10] = [
+const EXAMPLES: [(&str, &str); 15] = [
     ("duet", "klatch duet native-epoll native-threads"),
     ("compare", "klatch compare results/BEFORE results/AFTER"),
     ("conformance", "klatch conformance native-epoll"),
@@ -34,6 +39,30 @@ const EXAMPLES: [(&str, &str); 10] = [
     ("lab compare", "klatch lab compare BEFORE AFTER"),
     ("sched run", "klatch sched run goodness -- klatch run"),
     ("completions", "klatch completions bash"),
+    ("web-files", "klatch web-files /var/www/site"),
+    ("trace record", "klatch trace record --duration 2s t.trace"),
+    ("trace show", "klatch trace show t.trace"),
+    ("trace summary", "klatch trace summary t.trace"),
+    ("trace export", "klatch trace export t.trace --perfetto t.json"),
+];
+
+/// Options that other programs have, and what does it here.
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("--jdk", "a version of Java follows the platform: --platform java-threads@21"),
+    ("--java-version", "a version of Java follows the platform: --platform java-threads@21"),
+    ("--quiet", "progress is on standard error: 2>/dev/null; --json prints results alone"),
+    ("-q", "progress is on standard error: 2>/dev/null; --json prints results alone"),
+    ("--verbose", "the record has everything: klatch report results/latest"),
+    ("-v", "the record has everything: klatch report results/latest"),
+    ("--name", "the name stands by itself: klatch study threads-2000"),
+    ("--set", "settings of a study are in its file; klatch run takes them as options, as in --rooms 5"),
+];
+
+/// Words that people try as a command, and the command.
+const COMMANDS: [(&[&str], &str); 3] = [
+    (&["bench", "benchmark", "start", "measure", "test", "load"], "klatch run"),
+    (&["diff", "ab"], "klatch duet A B, or klatch compare A B for results"),
+    (&["list", "ls", "servers"], "klatch platforms, klatch study, klatch instruments"),
 ];
 
 /// What the parser says of a text that is no number, in words.
@@ -180,8 +209,14 @@ impl<'a> Line<'a> {
     }
 
     fn instead_of_argument(&self, argument: &str) -> Option<String> {
-        let Some(option) = argument.strip_prefix("--") else { return self.instead_of_word(argument) };
-        let (option, name) = (option.split('=').next().unwrap_or_default(), self.name());
+        let own = argument.split('=').next().unwrap_or_default();
+        // Some commands have an option of that name.
+        let elsewhere = ELSEWHERE.iter().find(|(other, _)| *other == own);
+        if let Some((_, tip)) = elsewhere.filter(|(other, _)| !self.has(plain(other))) {
+            return Some((*tip).to_owned());
+        }
+        let Some(option) = own.strip_prefix("--") else { return self.instead_of_word(argument) };
+        let name = self.name();
         let (knob, value) = (knob_name(argument), self.value_of(argument));
         match name.as_str() {
             "simulate run" if option == "cpus" => return Some(format!("--machine '{value} cpus'")),
@@ -197,16 +232,7 @@ impl<'a> Line<'a> {
         if let Some((_, ours)) = SYNONYMS.iter().find(|(other, ours)| *other == option && self.has(ours)) {
             return Some(format!("here it is --{ours}"));
         }
-        let owners: Vec<String> =
-            self.klatch.get_subcommands().flat_map(|command| with_option(command, option)).collect();
-        let (last, others) = owners.split_last()?;
-        Some(match others {
-            [] => format!("--{option} is an option of klatch {last}"),
-            [.., second] if others.len() == 1 => {
-                format!("--{option} is an option of klatch {second} and {last}")
-            }
-            _ => format!("--{option} is an option of klatch {}", owners.join(", ")),
-        })
+        self.owner_of(option)
     }
 
     /// For a word in a place where none belongs.
@@ -214,9 +240,41 @@ impl<'a> Line<'a> {
         if self.has("platform") && is_platform(word) {
             return Some(format!("a platform is named by --platform {word}"));
         }
+        let words = self.arguments.iter().filter(|one| !one.starts_with('-'));
+        match self.name().as_str() {
+            "duet" if is_platform(word) => {
+                let sides: Vec<&str> = words.map(String::as_str).filter(|one| is_platform(one)).collect();
+                return Some(format!(
+                    "a duet has two sides; klatch run --platform {} compares several",
+                    sides.join(",")
+                ));
+            }
+            "sched run" => {
+                let before = self.arguments.iter().take_while(|one| *one != word);
+                let after = self.arguments.iter().skip_while(|one| *one != word);
+                let line = before.map(String::as_str).chain(["--"]).chain(after.map(String::as_str)).skip(1);
+                return Some(format!("klatch {}", line.collect::<Vec<_>>().join(" ")));
+            }
+            _ => {}
+        }
+        if word.starts_with('-') {
+            return None;
+        }
         let command = self.path.last()?;
         let takes_words = command.get_positionals().next().is_some();
         (!takes_words).then(|| format!("klatch {} takes options only: klatch {0} --help", self.name()))
+    }
+
+    /// The commands with an option of this name.
+    fn owner_of(&self, option: &str) -> Option<String> {
+        let owners: Vec<String> =
+            self.klatch.get_subcommands().flat_map(|command| with_option(command, option)).collect();
+        let (last, others) = owners.split_last()?;
+        Some(match others {
+            [] => format!("--{option} is an option of klatch {last}"),
+            [second] => format!("--{option} is an option of klatch {second} and {last}"),
+            _ => format!("--{option} is an option of klatch {}", owners.join(", ")),
+        })
     }
 
     fn instead_of_command(&self, word: &str) -> Option<String> {
@@ -225,9 +283,25 @@ impl<'a> Line<'a> {
         match name.as_str() {
             "run" if is_platform(word) => Some(format!("a platform is named by --platform {word}")),
             "run" => Some("a platform is named by --platform; klatch platforms lists all".to_owned()),
+            "" if self.arguments.get(1).is_some_and(|first| first == "help") => {
+                let topics = crate::help::topics();
+                let names = self.klatch.get_subcommands().filter(|command| !command.is_hide_set());
+                let names: Vec<String> = names
+                    .map(|command| command.get_name().to_owned())
+                    .chain(topics.map(str::to_owned))
+                    .collect();
+                Some(match similar_to(word, &names) {
+                    Some(meant) => format!("klatch help {meant}"),
+                    None => "klatch help lists all commands and pages".to_owned(),
+                })
+            }
             "" if is_kind => Some(format!("klatch run {word}")),
             "" if is_platform(word) => Some(format!("klatch run --platform {word}")),
             "" if shipped().iter().any(|study| study.name == word) => Some(format!("klatch study {word}")),
+            "" => {
+                let known = COMMANDS.iter().find(|(words, _)| words.contains(&word));
+                known.map(|(_, command)| (*command).to_owned()).or_else(|| self.owner_of(word))
+            }
             "lab" if self.klatch.find_subcommand(word).is_some() => Some(format!("klatch lab exec {word}")),
             "sched" if klatch_schedulers::find(word).is_ok() => {
                 Some(format!("klatch sched run {word} -- COMMAND"))
@@ -248,7 +322,7 @@ fn knob_name(argument: &str) -> String {
 }
 
 /// Whether it is, but for its version, the name of a platform.
-fn is_platform(word: &str) -> bool {
+pub(crate) fn is_platform(word: &str) -> bool {
     let word = word.split(['@', ':']).next().unwrap_or_default();
     names().iter().any(|name| name == word)
 }
@@ -306,6 +380,20 @@ mod tests {
             ("klatch sched goodness", "klatch sched run goodness -- COMMAND"),
             ("klatch run --plattform redis", "'--platform'"),
             ("klatch runn", "'run'"),
+            ("klatch run --jdk 21", "--platform java-threads@21"),
+            ("klatch run --time 30s", "here it is --duration"),
+            ("klatch run -v", "klatch report results/latest"),
+            ("klatch run --quiet", "2>/dev/null"),
+            ("klatch study --name knee", "klatch study threads-2000"),
+            ("klatch duet redis nats mosquitto", "klatch run --platform redis,nats,mosquitto"),
+            ("klatch sched run goodness make -j4", "klatch sched run goodness -- make -j4"),
+            ("klatch serve --port 80", "here it is --listen"),
+            ("klatch help runtime", "klatch help runtimes"),
+            ("klatch help nosuch", "klatch help lists all"),
+            ("klatch bench", "klatch run"),
+            ("klatch hosts", "--hosts is an option of klatch run"),
+            ("klatch web-files", "as in klatch web-files /var/www/site"),
+            ("klatch trace record", "as in klatch trace record --duration 2s t.trace"),
         ] {
             let text = tip(line);
             assert!(text.contains(expected), "{line}: {text}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::range_in_words;
+use klatch_record::{range_in_words, similar_to};
 
 use crate::catalog::Knob;
 use crate::setting::{KnobError, Setting};
@@ -24,7 +24,11 @@ impl Setting {
         }
         if !knob.accepts(&self.value) {
             let (name, allowed, value) = (self.name.clone(), knob.allowed(), self.value.clone());
-            let value = if value == "on" { "on, as a knob without a value is".to_owned() } else { value };
+            let value = match (value.as_str(), knob.similar_value(&value)) {
+                ("on", _) => "on, as a knob without a value is".to_owned(),
+                (_, Some(meant)) => format!("{value}; did you mean {meant}?"),
+                _ => value,
+            };
             return Err(KnobError::Value { name, allowed, value });
         }
         let mut arguments = Vec::new();
@@ -57,9 +61,16 @@ impl Knob {
     fn accepts(&self, value: &str) -> bool {
         let number = value.parse::<u64>().ok();
         let inside = |[least, most]: [u64; 2]| number.is_some_and(|number| (least..=most).contains(&number));
-        let digits = value.strip_suffix(|unit: char| "kmgtKMGT".contains(unit)).unwrap_or(value);
+        // Without a unit it would be bytes, which nobody means.
+        let digits = value.strip_suffix(|unit: char| "kmgtKMGT".contains(unit)).unwrap_or_default();
         let is_size = digits.parse::<u64>().is_ok_and(|size| size > 0);
         !self.arguments.is_empty() && self.range.is_none_or(inside) && (!self.size || is_size)
+    }
+
+    /// The value of its list that was probably meant.
+    fn similar_value(&self, value: &str) -> Option<String> {
+        let names: Vec<&str> = self.values.keys().map(String::as_str).collect();
+        similar_to(value, &names).map(str::to_owned)
     }
 
     /// The values that it can have, in words.
@@ -126,7 +137,13 @@ mod tests {
     #[test]
     fn an_invalid_value_lists_the_allowed_ones() {
         assert_eq!(set("jit=c3").unwrap_err(), "knob jit must be one of c1, interpreter, got c3");
-        for (text, got) in [("heap=lots", "lots"), ("heap=5x", "5x"), ("heap=0m", "0m"), ("stack=m", "m")] {
+        assert_eq!(
+            set("jit=Interpretr").unwrap_err(),
+            "knob jit must be one of c1, interpreter, got Interpretr; did you mean interpreter?"
+        );
+        for (text, got) in
+            [("heap=lots", "lots"), ("heap=10", "10"), ("heap=5x", "5x"), ("heap=0m", "0m"), ("stack=m", "m")]
+        {
             let (name, _) = text.split_once('=').unwrap();
             let expected = format!("knob {name} must be a size such as 64m or 1g, got {got}");
             assert_eq!(set(text).unwrap_err(), expected);

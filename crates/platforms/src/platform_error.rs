@@ -1,5 +1,7 @@
 //! Reasons why a platform cannot be measured here.
 
+use std::path::PathBuf;
+
 use klatch_host::privileges::ServiceUserError;
 use klatch_record::WorkloadKind;
 use thiserror::Error;
@@ -26,6 +28,12 @@ pub enum PlatformError {
     /// The catalog has an invalid file.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
+    /// There is no such platform file.
+    #[error("there is no file {path}", path = path.display())]
+    NoFile {
+        /// The path that the user named.
+        path: PathBuf,
+    },
     /// The catalog has no platform of this name.
     #[error("no platform is named {name}; {instead}")]
     Unknown {

@@ -193,9 +193,31 @@ pub fn check_name(request: &PlatformRequest) -> Result<(), PlatformError> {
 /// No entry has the name.
 pub(crate) fn unknown(name: &str, entries: &[Entry]) -> PlatformError {
     let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
-    PlatformError::Unknown {
-        name: name.to_owned(),
-        instead: instead_of(name, &names, "klatch platforms lists all"),
+    let is_address = name.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let instead = match name.contains('/') {
+        true => "klatch platforms lists all, and klatch compare compares folders of results".to_owned(),
+        false if is_address => format!("did you mean irc://{name}?"),
+        false => instead_of(name, &names, "klatch platforms lists all"),
+    };
+    PlatformError::Unknown { name: name.to_owned(), instead }
+}
+
+impl PlatformRequest {
+    /// The same request, in which the path of a platform file, such as `builds/mine.toml`, is the name in it and its folder as catalog.
+    ///
+    /// # Errors
+    /// There is no such file.
+    pub fn with_file(self) -> Result<PlatformRequest, PlatformError> {
+        let Some(path) = self.name.as_deref().filter(|name| name.ends_with(".toml")).map(Path::new) else {
+            return Ok(self);
+        };
+        if !path.is_file() {
+            return Err(PlatformError::NoFile { path: path.to_owned() });
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let catalog = Some(folder.unwrap_or(Path::new(".")).to_owned());
+        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        Ok(PlatformRequest { name, catalog, ..self })
     }
 }
 

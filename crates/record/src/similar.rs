@@ -20,7 +20,8 @@ pub fn instead_of<S: AsRef<str>>(got: &str, names: &[S], known: &str) -> String 
 
 /// The name most like `got`, if it is so alike that a typing error is likely.
 pub fn similar_to<'a, S: AsRef<str>>(got: &str, names: &'a [S]) -> Option<&'a str> {
-    let likeness = |name: &&str| strsim::jaro_winkler(got, name);
+    let got = got.to_lowercase();
+    let likeness = |name: &&str| strsim::jaro_winkler(&got, &name.to_lowercase());
     let nearest = names.iter().map(AsRef::as_ref).max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     nearest.filter(|name| likeness(name) >= ALIKE)
 }

@@ -1,13 +1,14 @@
 //! A session: what is measured, ready, and crowds that can be run against it several times.
 
+use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use klatch_host::machine::{boot_id, environment, is_in_lab, sched_ext};
 use klatch_instruments::{Files, Instruments, Kernel, availability, availability_of};
 use klatch_platforms::{Processes, runtime_variables};
 use klatch_record::{
-    Audit, CrowdEvent, CrowdInfo, Environment, FailureKind, Platform, Record, Role, TradeWorkload, VmInForce,
-    WebWorkload, Workload,
+    Audit, CrowdEvent, CrowdInfo, Endpoint, Environment, FailureKind, Platform, Record, Role, TradeWorkload,
+    VmInForce, WebWorkload, Workload, WorkloadKind,
 };
 use tempfile::TempDir;
 
@@ -57,6 +58,12 @@ impl<'a> Session<'a> {
         archive: Option<TempDir>,
         processes: &'a Processes,
     ) -> Result<Session<'a>, RunError> {
+        // Crowds of the other workloads say in their results that they could not connect.
+        if let (ResolvedSubject::Target(target), WorkloadKind::Web, true) =
+            (subject, plan.workload.kind(), plan.remote.hosts.is_empty())
+        {
+            reach(&target.target.endpoint, plan.connect_timeout)?;
+        }
         let load = |spec| Scheduler::load(spec, processes);
         let scheduler = plan.scheduler.as_ref().map(load).transpose()?;
         let environment = environment(runtime_variables());
@@ -271,6 +278,24 @@ fn with_vm(platform: &Platform, crowd: &CrowdCommand, vm: Option<VmInForce>) -> 
 }
 
 /// Why a crowd could not connect, if that is how it failed.
+/// Checks that a server accepts connections there.
+fn reach(endpoint: &Endpoint, timeout: Duration) -> Result<(), RunError> {
+    let attempt = || {
+        let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
+        for address in (endpoint.host.as_str(), endpoint.port).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, timeout) {
+                Ok(_) => return Ok(()),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    };
+    attempt().map_err(|error| RunError::NoServer {
+        address: endpoint.to_string(),
+        detail: format!("cannot connect: {error}"),
+    })
+}
+
 fn connect_failure(output: &CrowdOutput) -> Option<String> {
     let failure = output.result.failure.as_ref()?;
     (failure.kind == FailureKind::Connect).then(|| failure.detail.clone())

@@ -20,6 +20,11 @@ pub enum TargetError {
     /// It has no scheme, which names the protocol.
     #[error("{0} does not say which protocol the server speaks: did you mean irc://{0}? Also {SCHEMES}")]
     NoScheme(String),
+    /// HTTP is carried in plain only.
+    #[error(
+        "https is not measured: TLS carries chat alone (ircs, wss); give the plain port, as in http://127.0.0.1:8080"
+    )]
+    Https,
     /// No protocol has this scheme.
     #[error("there is no protocol {0}; {instead}", instead = instead_of(.0, &["irc", "ircs", "ws", "wss", "redis", "nats", "mqtt", "echo", "http", "postgres"], "there are"))]
     Scheme(String),
@@ -46,6 +51,9 @@ impl FromStr for Target {
         let wrong = || TargetError::Form(text.to_owned());
         let (scheme, address) =
             text.split_once("://").ok_or_else(|| TargetError::NoScheme(text.to_owned()))?;
+        if scheme == "https" {
+            return Err(TargetError::Https);
+        }
         let (protocol, transport) =
             parse_scheme(scheme).ok_or_else(|| TargetError::Scheme(scheme.to_owned()))?;
         let is_http = protocol == ProtocolName::Http;
@@ -133,6 +141,7 @@ mod tests {
             ("irc://x:99999", "a port is 1 to 65,535, got 99999"),
             ("irc://x:1/path", "a port is 1 to 65,535, got 1/path"),
             ("fax://x:1", "there is no protocol fax; there are irc, ircs, ws"),
+            ("https://x:1", "https is not measured"),
             ("htp://x:1", "there is no protocol htp; did you mean http?"),
             ("file://x:1", "a target has the form irc://host:port"),
             ("ws://x:1/a b", "a target has the form irc://host:port"),

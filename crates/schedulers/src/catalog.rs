@@ -60,6 +60,9 @@ pub struct Stat {
     pub what: String,
 }
 
+/// Names of the kernel's own scheduler.
+const KERNELS_OWN: [&str; 4] = ["cfs", "eevdf", "none", "default"];
+
 /// Every scheduler, in the order of names.
 pub fn all() -> &'static [Scheduler] {
     &ALL
@@ -71,7 +74,15 @@ pub fn all() -> &'static [Scheduler] {
 /// [`SchedulerError::Unknown`], which lists all names.
 pub fn find(name: &str) -> Result<&'static Scheduler, SchedulerError> {
     let names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
-    let instead = || instead_of(name, &names, "there are");
+    let instead = || match KERNELS_OWN.contains(&name) {
+        true => {
+            format!(
+                "it is the kernel's own, which runs unless another is named; Klatch has {}",
+                names.join(", ")
+            )
+        }
+        false => instead_of(name, &names, "there are"),
+    };
     let scheduler = ALL.iter().find(|one| one.name == name);
     scheduler.ok_or_else(|| SchedulerError::Unknown { name: name.to_owned(), instead: instead() })
 }

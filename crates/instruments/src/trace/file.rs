@@ -96,7 +96,9 @@ pub enum TraceFileError {
     #[error("cannot read the trace: {0}")]
     Io(#[from] io::Error),
     /// The file does not start like a trace.
-    #[error("this is no trace of Klatch")]
+    #[error(
+        "this is no trace; klatch trace record makes one, and klatch trace import reads the output of perf script"
+    )]
     NoTrace,
 }
 

@@ -205,7 +205,11 @@ impl Study {
         head.options = self.options();
         let Some(only) = &self.only else { return Ok(()) };
         cells.retain(|cell| id(cell).contains(only.as_str()));
-        anyhow::ensure!(!cells.is_empty(), "no cell of {} has {only} in its name", head.name);
+        anyhow::ensure!(
+            !cells.is_empty(),
+            "no cell of {0} has {only} in its name; klatch study {0} --dry-run lists the cells",
+            head.name
+        );
         Ok(())
     }
 

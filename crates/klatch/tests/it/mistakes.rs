@@ -8,7 +8,7 @@ use klatch_testing::{Need, needs};
 use crate::support::{Finished, klatch};
 
 /// A command line without the name of the program, and a part of the answer.
-const TABLE: [(&str, &str); 74] = [
+const TABLE: [(&str, &str); 106] = [
     // Names.
     ("run --platform java-thread", "klatch: no platform is named java-thread; did you mean java-threads?"),
     ("run --platform fax", "klatch: no platform is named fax; klatch platforms lists all "),
@@ -22,7 +22,31 @@ const TABLE: [(&str, &str); 74] = [
     ("run --instrument profil", "no instrument is named profil; did you mean profile?"),
     ("run --instrument perf", "no instrument is named perf; there are usage, profile, "),
     ("run --scheduler goodnes", "there is no scheduler goodnes; did you mean goodness?"),
-    ("run --scheduler cfs", "there is no scheduler cfs; there are fifo, goodness, "),
+    (
+        "run --scheduler cfs",
+        "there is no scheduler cfs; it is the kernel's own, which runs unless another is named",
+    ),
+    ("run --scheduler mine", "there is no scheduler mine; there are fifo, goodness, "),
+    ("run --platform ./mine.toml", "klatch: there is no file ./mine.toml"),
+    (
+        "duet results/a results/b",
+        "no platform is named results/a; klatch platforms lists all, and klatch compare ",
+    ),
+    ("compare java-threads redis", "klatch duet java-threads redis measures both"),
+    (
+        "compare results/a results/b",
+        "cannot read results/a: No such file or directory (os error 2): klatch browse lists",
+    ),
+    ("study xyz --name knee", "tip: the name stands by itself: klatch study threads-2000"),
+    (
+        "study knee --only nothing",
+        "no cell of knee has nothing in its name; klatch study knee --dry-run lists the cells",
+    ),
+    ("help runtime", "tip: klatch help runtimes"),
+    ("bench", "tip: klatch run"),
+    ("hosts", "tip: --hosts is an option of klatch run"),
+    ("simulate run --set room=4", "the workload chat has no setting room; did you mean rooms?"),
+    ("simulate run --set rooms=many", "rooms must be 1 to 2,000, got many"),
     ("run --scheduler o1:yeld=2", "the scheduler o1 has no knob yeld; did you mean yield?"),
     ("run --crowd jav", "tip: a similar value exists: 'java'"),
     ("run --transport tsl", "transport must be one of plain, ws, tls, wss, got tsl"),
@@ -51,7 +75,8 @@ const TABLE: [(&str, &str); 74] = [
     ("run --warmups -1", "'-1' for '--warmups <N>': must be 0 to "),
     ("run --timeout 0", "'0' for '--timeout <TIME>': must be above 0 and at most a week"),
     ("run --timeout soon", "'soon' for '--timeout <TIME>': must be a time such as 30s, 5m, 1h30m or 250ms"),
-    ("run --pacing rate", "rate must be above 0 and at most 1,000,000 messages/s, got 0"),
+    ("run --pacing rate", "got 0: add --rate, in messages/s of each user, as in --rate 2"),
+    ("run --rate 5", "rate belongs to pacing rate: add --pacing rate"),
     ("duet native-epoll native-threads --duration 5d", "must be a time such as 30s, 5m, 1h30m or 250ms"),
     ("duet native-epoll native-threads --duration 5s", "raise --duration, or lower --starts or --warmup"),
     ("duet native-epoll native-threads --starts 0", "must be 1 to 1,000"),
@@ -69,6 +94,7 @@ const TABLE: [(&str, &str); 74] = [
         "run --platform native-epoll --knob transport=x",
         "knob transport must be one of plain, tls, ws, wss, got x",
     ),
+    ("run --platform redis --knob loops=2", "redis has no knob loops; it has io-threads, "),
     // Options of something else.
     ("run --gc zgc", "tip: gc is a knob of platforms: --knob gc=zgc"),
     ("duet a b --gc zgc", "tip: gc is a knob of platforms: klatch duet PLATFORM:gc=zgc"),
@@ -77,6 +103,14 @@ const TABLE: [(&str, &str); 74] = [
     ("floor --platform nginx", "tip: --platform is an option of klatch run and calibrate"),
     ("simulate run --cpus 8", "tip: --machine '8 cpus'"),
     ("run --instruments usage", "tip: here it is --instrument"),
+    ("run --time 30s", "tip: here it is --duration"),
+    ("run --jdk 21", "tip: a version of Java follows the platform: --platform java-threads@21"),
+    ("run -v", "tip: the record has everything: klatch report results/latest"),
+    ("run --quiet", "tip: progress is on standard error: 2>/dev/null"),
+    ("serve --port 6667", "tip: here it is --listen"),
+    ("study knee --set rooms=5", "tip: settings of a study are in its file"),
+    ("lab exec --counter -- run", "--counter is no option of klatch lab exec; did you mean --counters?"),
+    ("lab exec -- klatch run --platfrm redis", "a similar argument exists: '--platform'"),
     (
         "run --connections 10",
         "connections belongs to the workload rr, not to chat: leave it out, or add --workload rr",
@@ -99,6 +133,13 @@ const TABLE: [(&str, &str); 74] = [
     ("run --target 127.0.0.1:6667", "did you mean irc://127.0.0.1:6667?"),
     ("run --target irc://127.0.0.1", "irc://127.0.0.1 has no port, as in irc://127.0.0.1:6667"),
     ("run --target irc://127.0.0.1:99999", "a port is 1 to 65,535, got 99999"),
+    (
+        "run web --target http://127.0.0.1:1",
+        "no server at 127.0.0.1:1: cannot connect: Connection refused (os error 111): start it",
+    ),
+    ("run web --target https://127.0.0.1:1", "https is not measured: TLS carries chat alone"),
+    ("conformance localhost:6667", "no platform is named localhost:6667; did you mean irc://localhost:6667?"),
+    ("duet localhost:6667 native-epoll", "did you mean irc://localhost:6667?"),
     ("run --target htp://127.0.0.1:80", "there is no protocol htp; did you mean http?"),
     ("crowd --port 1", "; klatch serve starts one"),
     // Words in the wrong place, and words that are missing.
@@ -106,11 +147,23 @@ const TABLE: [(&str, &str); 74] = [
     ("threads-2000", "tip: klatch study threads-2000"),
     ("lab run", "tip: klatch lab exec run"),
     ("duet native-epoll", "tip: as in klatch duet native-epoll native-threads"),
+    (
+        "duet redis nats mosquitto",
+        "tip: a duet has two sides; klatch run --platform redis,nats,mosquitto compares several",
+    ),
+    ("sched run goodness make -j4", "tip: klatch sched run goodness -- make -j4"),
     ("lab exec", "tip: as in klatch lab exec run"),
     ("compare", "tip: as in klatch compare "),
     // Files.
     ("report", "there is no results/latest here: name a folder, or make results with klatch run"),
     ("report empty", "empty holds no record; name a folder that `klatch run` or `klatch study` has left"),
+    (
+        "report unknown-key.toml",
+        "unknown-key.toml is no result of Klatch: it is neither a record nor the result of a study",
+    ),
+    ("report nothing", "cannot read nothing: No such file or directory (os error 2): klatch browse lists"),
+    ("study empty", "empty is no study, which is a file like mine.toml"),
+    ("trace show unknown-key.toml", "this is no trace; klatch trace record makes one"),
     ("study unknown-key.toml", "unknown-key.toml:2:1: unknown field plattforms; did you mean platforms?"),
     ("study unknown-setting.toml", "unknown-setting.toml:4:8: no workload has roms; did you mean rooms?"),
     ("study unknown-instrument.toml", "unknown variant profil; did you mean profile?"),
@@ -169,7 +222,9 @@ fn knobs_of_java_are_refused_before_its_machine_starts() {
             "knob heap must be a size such as 64m or 1g, got lots",
         ),
         ("run --platform java-threads --knob heap", "got on, as a knob without a value is"),
+        ("run --platform java-threads --knob heap=10", "knob heap must be a size such as 64m or 1g, got 10"),
         ("run --platform java-threads --knob gc=zcg", "knob gc must be one of g1, "),
+        ("run --platform java-threads --knob gc=ZGC", "zgc, got ZGC; did you mean zgc?"),
         ("run --platform java-threads@99", "klatch help runtimes describes how to install several"),
     ] {
         assert_eq!(check(folder.path(), line, answer), None);

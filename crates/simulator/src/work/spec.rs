@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use klatch_record::{Replay, instead_of};
+use klatch_record::{Replay, instead_of, range_in_words};
 
 use super::hackbench::HackbenchSpec;
 use super::locks::LocksSpec;
@@ -53,17 +53,25 @@ pub enum WorkError {
     /// The name is unknown.
     #[error("there is no simulated workload `{0}`; {instead}", instead = instead_of(.0, &Workload::NAMES, "there are"))]
     Name(String),
-    /// The workload has no such setting, or the value is outside its range.
-    #[error(
-        "`{setting}` is not a setting of `{work}` with a value that it accepts; its settings: {settings}"
-    )]
+    /// The workload has no such setting.
+    #[error("the workload {work} has no setting {setting}; {instead}")]
     Setting {
         /// The name of the workload.
         work: &'static str,
-        /// Name and value as given.
+        /// The name as given.
         setting: String,
-        /// All settings with their ranges.
-        settings: &'static str,
+        /// The setting that was probably meant, or all settings.
+        instead: String,
+    },
+    /// The value is outside the range of the setting.
+    #[error("{setting} must be {range}, got {value}")]
+    Value {
+        /// The name of the setting.
+        setting: String,
+        /// Its range in words.
+        range: String,
+        /// The value as given.
+        value: String,
     },
 }
 
@@ -154,7 +162,7 @@ impl Workload {
     /// It has no such setting, or the setting does not accept the value.
     pub fn with(mut self, setting: &str, value: &str) -> Result<Self, WorkError> {
         let (work, settings) = (self.name(), self.settings());
-        let wrong = || WorkError::Setting { work, setting: format!("{setting}={value}"), settings };
+        let wrong = || refused(work, settings, setting, value);
         let number: u64 = value.parse().map_err(|_| wrong())?;
         self.set(setting, number).map(|()| self).ok_or_else(wrong)
     }
@@ -197,6 +205,27 @@ impl Workload {
     }
 }
 
+/// Why a workload with these settings does not take this one.
+fn refused(work: &'static str, settings: &str, setting: &str, value: &str) -> WorkError {
+    let pairs: Vec<(&str, &str)> = settings.split(", ").filter_map(|pair| pair.split_once('=')).collect();
+    let Some((_, range)) = pairs.iter().find(|(name, _)| *name == setting) else {
+        let names: Vec<&str> = pairs.iter().map(|(name, _)| *name).collect();
+        let instead = match names.is_empty() {
+            true => "it has none".to_owned(),
+            false => instead_of(setting, &names, "it has"),
+        };
+        return WorkError::Setting { work, setting: setting.to_owned(), instead };
+    };
+    let ends = range
+        .split_once("..")
+        .and_then(|(low, high)| Some((low.parse::<u64>().ok()?, high.parse::<u64>().ok()?)));
+    let range = match ends {
+        Some((low, high)) => range_in_words(low, high),
+        None => range.replace('|', " or "),
+    };
+    WorkError::Value { setting: setting.to_owned(), range, value: value.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -215,7 +244,8 @@ mod tests {
                 }
                 let beyond = (high.parse::<u64>().unwrap() + 1).to_string();
                 let error = work.clone().with(setting, &beyond).unwrap_err().to_string();
-                assert!(error.contains(&format!("`{setting}={beyond}`")) && error.contains(name), "{error}");
+                let expected = [format!("{setting} must be "), format!(", got {beyond}")];
+                assert!(expected.iter().all(|part| error.contains(part)), "{name}: {error}");
             }
         }
     }
@@ -224,7 +254,14 @@ mod tests {
     fn unknown_workloads_and_settings_are_refused_with_what_there_is() {
         let error = Workload::named("specjbb").unwrap_err().to_string();
         assert!(error.contains("`specjbb`") && error.contains("requests, hackbench"), "{error}");
-        let error = Workload::named("chat").unwrap().with("room", "5").unwrap_err().to_string();
-        assert!(error.contains("`room=5`") && error.contains("rooms=1..2000"), "{error}");
+        let error =
+            |setting, value| Workload::named("chat").unwrap().with(setting, value).unwrap_err().to_string();
+        assert_eq!(error("room", "5"), "the workload chat has no setting room; did you mean rooms?");
+        assert_eq!(error("rooms", "many"), "rooms must be 1 to 2,000, got many");
+        assert_eq!(error("yields", "2"), "yields must be 0 or 1, got 2");
+        assert_eq!(
+            error("x", "2").split(", ").next().unwrap(),
+            "the workload chat has no setting x; it has rooms"
+        );
     }
 }

@@ -10,6 +10,12 @@ use super::{StudyFile, shipped};
 /// Why a study cannot be loaded.
 #[derive(Debug, Error)]
 pub enum LoadError {
+    /// The file or folder is something else.
+    #[error("{path} is no study, which is a file like mine.toml; klatch report and klatch compare read results", path = path.display())]
+    NoStudy {
+        /// Its path.
+        path: PathBuf,
+    },
     /// There is neither a shipped study nor a file of this name.
     #[error("no study is called {name}, and there is no such file; {instead}")]
     Unknown {
@@ -38,6 +44,9 @@ pub fn load(name: &str) -> Result<StudyFile, LoadError> {
         return Ok(study.file());
     }
     let could_be_a_name = path.extension().is_none() && path.components().count() == 1;
+    if path.exists() && path.extension().is_none_or(|extension| extension != "toml") {
+        return Err(LoadError::NoStudy { path: path.to_owned() });
+    }
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(StudyFile::new(path, text)),
         Err(source) if could_be_a_name && source.kind() == std::io::ErrorKind::NotFound => {

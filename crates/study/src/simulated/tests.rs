@@ -86,7 +86,10 @@ fn wrong_files_are_refused_with_line_and_column() {
     let error = refusal("'fifo'", "'cfs'");
     assert!(error.starts_with("mine.toml:3:14: there is no simulated scheduler `cfs`"), "{error}");
     let error = refusal("rooms = 1", "room = 1");
-    assert!(error.starts_with("mine.toml:6:8: `room=1` is not a setting of `chat`"), "{error}");
+    assert!(
+        error.starts_with("mine.toml:6:8: the workload chat has no setting room; did you mean rooms?"),
+        "{error}"
+    );
     assert!(refusal("kind = 'chat'", "kind = 'mail'").contains("there is no simulated workload `mail`"));
     assert!(refusal("kind = 'chat'\n", "").contains("[work] has no kind"));
     assert!(
