@@ -34,6 +34,9 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
     }
     let is_missing = matches!(error.downcast_ref(), Some(ReadError::Missing { .. }))
         || matches!(error.downcast_ref(), Some(CompareError::Missing { .. }));
+    if matches!(error.downcast_ref(), Some(ReadError::Other { .. })) {
+        return Some("name a folder that klatch run or klatch study has left, or a record in it".to_owned());
+    }
     if is_missing {
         return Some("klatch browse lists the results in a folder".to_owned());
     }

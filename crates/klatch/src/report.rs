@@ -86,7 +86,7 @@ impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let format = self.format()?;
         let text = match format.writer() {
-            Writer::Report(write) => write(&self.report()?)?,
+            Writer::Report(write) => write(&self.report(format)?)?,
             Writer::Runs(write) => write(&self.runs()?)?,
         };
         match self.place(format) {
@@ -142,7 +142,7 @@ impl Report {
         Ok(*source)
     }
 
-    fn report(&self) -> anyhow::Result<klatch_report::Report> {
+    fn report(&self, format: Format) -> anyhow::Result<klatch_report::Report> {
         if let [a, b] = self.paths.as_slice()
             && a.is_dir()
             && b.is_dir()
@@ -159,7 +159,7 @@ impl Report {
         };
         anyhow::ensure!(self.percentiles.is_none(), "--percentiles is for runs and measured studies");
         if let Some(what) = what {
-            let is_text = matches!(self.format, Format::Md | Format::Csv);
+            let is_text = matches!(format, Format::Md | Format::Csv);
             anyhow::ensure!(!is_text, "{what} has charts only; use --format html or json");
         }
         Ok(report_of_found(path, &found))

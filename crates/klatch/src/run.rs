@@ -7,8 +7,8 @@ use anyhow::Context;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB, resolve};
 use klatch_record::{
-    Authorities, ChatWorkload, InstrumentName, JudgementStatus, Pacing, Percentiles, Record, Role, RunOptions,
-    Status, Subprotocol, Transport, Workload, WorkloadKind,
+    Authorities, ChatWorkload, InstrumentName, JudgementStatus, Pacing, Percentiles, Record, Role,
+    RunOptions, Status, Subprotocol, Transport, Workload, WorkloadKind,
 };
 use klatch_report::{
     Ending, Report, RunProgress, headline, one_line, percentile_table, trials, warnings, worst,

@@ -159,7 +159,7 @@ const TABLE: [(&str, &str); 106] = [
     ("report empty", "empty holds no record; name a folder that `klatch run` or `klatch study` has left"),
     (
         "report unknown-key.toml",
-        "unknown-key.toml is no result of Klatch: it is neither a record nor the result of a study",
+        "unknown-key.toml is no result of Klatch: ",
     ),
     ("report nothing", "cannot read nothing: No such file or directory (os error 2): klatch browse lists"),
     ("study empty", "empty is no study, which is a file like mine.toml"),

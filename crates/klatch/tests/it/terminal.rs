@@ -51,7 +51,6 @@ fn lists_of_this_machine_fit() {
         &["study", "knee", "--dry-run"],
         &["study", "eight-cpus", "--dry-run"],
         &["study", "messaging-servers", "--preset", "quick", "--dry-run"],
-        &["simulate", "costs"],
         &["lab", "kernels"],
     ] {
         check_fits(arguments, folder.path());

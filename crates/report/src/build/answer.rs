@@ -1,6 +1,8 @@
 //! The answer of the report: one sentence with its interval.
 
-use klatch_record::{CellResult, CellStatus, Estimate, Metric, SearchResult, Warning, WarningKind, Workload};
+use klatch_record::{
+    CellResult, CellStatus, Estimate, MESSAGES_PER_S, Metric, SearchResult, Warning, WarningKind, Workload,
+};
 use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 
 use super::subject::Subject;
@@ -12,7 +14,7 @@ pub(super) fn sentence(subject: &Subject) -> String {
     if let Some(answer) = search_answer(subject) {
         return answer;
     }
-    let metric = study_metric(&subject.result.metric);
+    let metric = metric_of(subject);
     let usable: Vec<usize> =
         subject.cells().filter(|(_, cell)| usable(cell, metric)).map(|(at, _)| at).collect();
     match (usable.as_slice(), &subject.grid.across) {
@@ -33,12 +35,20 @@ pub(super) fn sentence(subject: &Subject) -> String {
     }
 }
 
+/// The metric that decides: that of the study, and of runs the throughput in the unit of their workload.
+fn metric_of(subject: &Subject) -> &'static Metric {
+    match study_metric(&subject.result.metric) {
+        metric if metric.name == MESSAGES_PER_S => throughput_and_cpu(&subject.result)[0],
+        metric => metric,
+    }
+}
+
 /// The best cell and the next of a source, if the answer cannot say which of them is better; `None` if it can, or is about something else.
 pub(super) fn undecided(subject: &Subject) -> Option<(usize, usize)> {
     if subject.grid.across.is_some() || search_answer(subject).is_some() {
         return None;
     }
-    let metric = study_metric(&subject.result.metric);
+    let metric = metric_of(subject);
     let cells: Vec<usize> =
         subject.cells().filter(|(_, cell)| usable(cell, metric)).map(|(at, _)| at).collect();
     let metric = undisturbed(subject, &cells, metric).unwrap_or(metric);
