@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use klatch_record::settings::Scope;
+use klatch_record::settings::{Scope, Setting};
 use klatch_record::{
-    CellResult, CellStatus, Condition, Estimate, Judgement, MESSAGES_PER_S, METRICS, Metric, Pacing, Record,
+    CellResult, CellStatus, Condition, Estimate, Judgement, MESSAGES_PER_S, METRICS, Metric, Record,
     Requirement, ResultKind, Role, STUDY_SCHEMA_NAME, Status, StudyAxis, StudyResult, Warning, Workload,
-    conditions,
+    WorkloadKind, conditions,
 };
 use klatch_stats::mean_interval;
 
@@ -94,7 +94,7 @@ fn id(at: &BTreeMap<String, String>, axes: &[StudyAxis]) -> String {
     parts.join(", ")
 }
 
-/// An axis for each condition and setting of the workload in which runs differ that would be in one cell without it. Adds the values to
+/// An axis for each condition in which runs differ that would be in one cell without it. Adds the values to
 /// the places.
 fn axes_of_conditions(
     source: &Source,
@@ -124,18 +124,13 @@ fn axes_of_conditions(
     all.into_iter().filter(differs_in_a_cell).map(axis).collect()
 }
 
-/// The conditions of a run and the settings of its workload, by name.
+/// The conditions of a run, by name.
 fn named_conditions(record: &Record) -> BTreeMap<String, String> {
     // A series may have several seeds, and commands show what other conditions say.
     let is_own =
         |condition: &Condition| condition.path() != "options.seed" && !condition.path().ends_with("command");
     let conditions = conditions(record).into_iter().filter(|(condition, _)| is_own(condition));
-    let settings =
-        record.workload.settings().into_iter().filter(|(setting, _)| setting.scope != Scope::Share);
-    conditions
-        .map(|(condition, value)| (condition.name(), value))
-        .chain(settings.map(|(setting, value)| (setting.name.to_owned(), value)))
-        .collect()
+    conditions.map(|(condition, value)| (condition.name(), value)).collect()
 }
 
 fn unknown() -> klatch_record::Build {
@@ -160,93 +155,24 @@ fn place(run: &Run) -> BTreeMap<String, String> {
     all.into_iter().chain(workload_place(workload)).map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// The values of a workload on its axes.
-fn workload_place(workload: &Workload) -> Vec<(&'static str, String)> {
-    let rate = |rate| format!("rate {rate}");
-    match workload {
-        Workload::Chat(chat) => vec![
-            ("rooms", chat.rooms.to_string()),
-            ("users", chat.users.to_string()),
-            ("count", if chat.duration_s.is_none() { chat.count.to_string() } else { String::new() }),
-            ("duration", chat.duration_s.map_or(String::new(), |duration_s| format!("{duration_s} s"))),
-            ("size", chat.size_bytes.to_string()),
-            (
-                "pacing",
-                match chat.pacing {
-                    Pacing::Turns => "turns".to_owned(),
-                    Pacing::Flood => "flood".to_owned(),
-                    Pacing::Rounds { window } => format!("rounds {window}"),
-                    Pacing::Rate { per_user_per_s } => rate(per_user_per_s),
-                },
-            ),
-        ],
-        Workload::Web(web) => vec![
-            ("lines", web.lines.to_string()),
-            ("line", web.line_kbit_per_s.map_or("none".to_owned(), |kbit| kbit.to_string())),
-            ("directories", web.directories.to_string()),
-        ],
-        Workload::Trade(trade) => vec![
-            ("traders", trade.traders.to_string()),
-            ("users", trade.users.to_string()),
-            ("quotes", trade.quotes.to_string()),
-            ("mix", trade.mix.name().to_owned()),
-            ("think", trade.think_s.to_string()),
-            ("application", if trade.daytrader.is_some() { "DayTrader" } else { "Klatch's" }.to_owned()),
-            ("database", trade.database.clone().unwrap_or_default()),
-            ("durable", trade.durable.to_string()),
-            ("pacing", trade.rate_per_trader_per_s.map_or("closed loop".to_owned(), rate)),
-        ],
-        Workload::Orders(orders) => vec![
-            ("injection_rate", orders.injection_rate.to_string()),
-            ("population", orders.population.to_string()),
-            ("ramp", orders.ramp_s.to_string()),
-            ("database", orders.database.clone().unwrap_or_default()),
-            ("durable", orders.durable.to_string()),
-        ],
-        Workload::Files(files) => vec![
-            ("readers", files.readers.to_string()),
-            ("block", files.block_bytes.to_string()),
-            ("order", files.order.to_string()),
-            ("files", files.files.to_string()),
-            ("file_mib", files.file_mib.to_string()),
-            ("verified", files.verified.to_string()),
-        ],
-        Workload::Rr(rr) => vec![
-            ("connections", rr.connections.to_string()),
-            ("depth", rr.depth.to_string()),
-            ("size", rr.size_bytes.to_string()),
-            ("pacing", rr.rate_per_connection_per_s.map_or("closed loop".to_owned(), rate)),
-        ],
-    }
+/// The values of a workload on its axes: all settings but those that divide the parties among crowds.
+fn workload_place(workload: &Workload) -> impl Iterator<Item = (&'static str, String)> {
+    let settings = workload.kind().settings().iter().filter(|setting| setting.scope != Scope::Share);
+    let value = |setting: &Setting| setting.value_of(workload).unwrap_or_else(|| "none".to_owned());
+    settings.map(move |setting| (setting.name, value(setting)))
 }
 
-/// The order of the axes.
-const ORDER: [&str; 24] = [
-    "platform",
-    "knobs",
-    "crowd",
-    "crowd.knobs",
-    "rooms",
-    "users",
-    "count",
-    "duration",
-    "connections",
-    "depth",
-    "lines",
-    "line",
-    "directories",
-    "readers",
-    "block",
-    "order",
-    "files",
-    "file_mib",
-    "verified",
-    "size",
-    "pacing",
-    "processes",
-    "cpus",
-    "kernel",
-];
+/// The names of all axes, in their order.
+fn order() -> Vec<&'static str> {
+    let settings = WorkloadKind::ALL.into_iter().flat_map(WorkloadKind::settings).map(|setting| setting.name);
+    let mut order = vec!["platform", "knobs", "crowd", "crowd.knobs"];
+    for name in settings.chain(["processes", "cpus", "kernel"]) {
+        if !order.contains(&name) {
+            order.push(name);
+        }
+    }
+    order
+}
 
 /// The platform axis, and every axis on which the runs differ.
 fn axes(places: &[BTreeMap<String, String>]) -> Vec<StudyAxis> {
@@ -261,7 +187,7 @@ fn axes(places: &[BTreeMap<String, String>]) -> Vec<StudyAxis> {
         let wanted = given && (values.len() > 1 || *name == "platform");
         wanted.then(|| StudyAxis { name: (*name).to_owned(), values })
     };
-    let mut axes: Vec<StudyAxis> = ORDER.iter().filter_map(axis).collect();
+    let mut axes: Vec<StudyAxis> = order().iter().filter_map(axis).collect();
     // Numeric values are sorted, whatever the order of the runs.
     for axis in &mut axes {
         if axis.values.iter().all(|value| value.parse::<f64>().is_ok()) {
