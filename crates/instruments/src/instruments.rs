@@ -2,43 +2,12 @@
 
 use klatch_record::{Availability, InstrumentName, Observation, Support};
 
+use crate::ALL;
 use crate::bpf::{Coverage, Windows};
-use crate::decision::DECISION_COST;
 use crate::files::Files;
 use crate::instrument::{Instrument, RunningInstrument};
-use crate::jfr::JavaFlightRecorder;
-use crate::jvm::JvmActivity;
 use crate::kernel::Kernel;
-use crate::locks::LOCK_WAITS;
-use crate::profile::{CACHE_MISSES, CPU_TIME, INSTRUCTIONS, MODELLED_CYCLES};
-use crate::runqueue::RUNQUEUE_LENGTH;
-use crate::syscalls::SYSCALL_COUNTS;
 use crate::targets::Targets;
-use crate::tcp::TcpSegments;
-use crate::trace::SchedulerTrace;
-use crate::usage::DetailedUsage;
-use crate::wakeups::WAKEUP_LATENCY;
-
-/// All instruments, in the order in which they are listed and started.
-///
-/// At a shared tracepoint, programs run in the order in which they were attached. So `decision` precedes the others at the
-/// entry and at the switch, and does not time their work there.
-static ALL: [&dyn Instrument; 14] = [
-    &DetailedUsage,
-    &CPU_TIME,
-    &INSTRUCTIONS,
-    &CACHE_MISSES,
-    &MODELLED_CYCLES,
-    &RUNQUEUE_LENGTH,
-    &DECISION_COST,
-    &WAKEUP_LATENCY,
-    &LOCK_WAITS,
-    &SYSCALL_COUNTS,
-    &TcpSegments,
-    &JvmActivity,
-    &JavaFlightRecorder,
-    &SchedulerTrace,
-];
 
 /// One line about the results of an instrument.
 pub fn description(name: InstrumentName) -> &'static str {

@@ -43,3 +43,24 @@ pub use trace::{
     TraceFileError, TraceKind, TraceSummary, WaitsBy, event_line, queue_waits, read_perf_script, replay,
     summary, write_perfetto,
 };
+
+/// All instruments, in the order in which they are listed and started.
+///
+/// At a shared tracepoint, programs run in the order in which they were attached. So `decision` precedes the others at the
+/// entry and at the switch, and does not time their work there.
+static ALL: &[&dyn instrument::Instrument] = &[
+    &usage::DetailedUsage,
+    &profile::CPU_TIME,
+    &profile::INSTRUCTIONS,
+    &profile::CACHE_MISSES,
+    &profile::MODELLED_CYCLES,
+    &runqueue::RUNQUEUE_LENGTH,
+    &decision::DECISION_COST,
+    &wakeups::WAKEUP_LATENCY,
+    &locks::LOCK_WAITS,
+    &syscalls::SYSCALL_COUNTS,
+    &tcp::TcpSegments,
+    &jvm::JvmActivity,
+    &jfr::JavaFlightRecorder,
+    &trace::SchedulerTrace,
+];

@@ -85,9 +85,8 @@ pub use metric::{
     Better, CPU_PER_MESSAGE, ERRORS, LATENCY_P99, MESSAGES_PER_S, METRICS, Metric, MetricCharts, Quantity,
     SERVER_CPU, WorkloadsOfMetric,
 };
-pub use observation::{
-    Availability, Cost, InstrumentName, InstrumentNameError, Observation, ObservationData, Support,
-};
+pub use observation::{Availability, Cost, Observation, Support};
+pub use observed::{InstrumentName, InstrumentNameError, ObservationData};
 pub use operations::{OperationKindScore, Operations, PartyCounts};
 pub use orders::{OrdersCounts, OrdersLimit, OrdersScore, OrdersShare};
 pub use part::Part;
