@@ -1,4 +1,4 @@
-//! Compiles the policies as ordinary C, and the BPF programs of the schedulers, which `catalog.rs` embeds.
+//! Compiles the policies as ordinary C, and the BPF programs of the schedulers, and lists these for `catalog.rs`, which embeds them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,16 +17,24 @@ fn main() {
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     // Headers of the libbpf version that is linked.
     let libbpf = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys sets the path of its headers");
-    for folder in std::fs::read_dir("src").expect("src is readable").flatten() {
-        let name = folder.file_name().into_string().expect("folder names are text");
-        let source = folder.path().join(format!("{name}.bpf.c"));
-        if source.exists() {
-            compile(&source, &libbpf, &out.join(format!("{name}.bpf.o")));
-        }
+    let folders = std::fs::read_dir("src").expect("src is readable").flatten();
+    let mut names: Vec<String> =
+        folders.map(|folder| folder.file_name().into_string().expect("folder names are text")).collect();
+    names.retain(|name| source(name).exists());
+    names.sort();
+    for name in &names {
+        compile(&source(name), &libbpf, &out.join(format!("{name}.bpf.o")));
     }
     if std::env::var_os("CARGO_FEATURE_SAMPLES").is_some() {
         compile(Path::new(SAMPLE), &libbpf, &out.join("misbehaving.bpf.o"));
     }
+    let list: String = names.iter().map(|name| format!("scheduler!({name:?}), ")).collect();
+    std::fs::write(out.join("schedulers.rs"), format!("[{list}]")).expect("OUT_DIR is writable");
+}
+
+/// The BPF program of a scheduler.
+fn source(name: &str) -> PathBuf {
+    Path::new("src").join(name).join(format!("{name}.bpf.c"))
 }
 
 fn compile_policies() {

@@ -7,25 +7,19 @@ use libbpf_rs::ObjectBuilder;
 
 use crate::error::SchedulerError;
 
-/// Embeds `<name>/<name>.bpf.c`, for the comment at its top, and the object that the build compiled from it.
+/// Embeds `<name>/<name>.bpf.c`, for the comment at its top, and the object that the build compiled from it. The build calls it for each
+/// such folder.
 macro_rules! scheduler {
     ($name:literal) => {
         Scheduler {
             name: $name,
-            source: include_str!(concat!($name, "/", $name, ".bpf.c")),
+            source: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/", $name, "/", $name, ".bpf.c")),
             object: include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".bpf.o")),
         }
     };
 }
 
-static ALL: [Scheduler; 6] = [
-    scheduler!("fifo"),
-    scheduler!("goodness"),
-    scheduler!("head"),
-    scheduler!("multiqueue"),
-    scheduler!("o1"),
-    scheduler!("sleepers"),
-];
+static ALL: &[Scheduler] = &include!(concat!(env!("OUT_DIR"), "/schedulers.rs"));
 
 /// A scheduler of the catalogue, not loaded.
 #[derive(Debug)]
@@ -65,7 +59,7 @@ const KERNELS_OWN: [&str; 4] = ["cfs", "eevdf", "none", "default"];
 
 /// Every scheduler, in the order of names.
 pub fn all() -> &'static [Scheduler] {
-    &ALL
+    ALL
 }
 
 /// The scheduler with this name.

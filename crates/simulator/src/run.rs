@@ -12,7 +12,7 @@ use crate::machine::Machine;
 use crate::machine::recorder::ScheduleEvent;
 use crate::placement::Placement;
 use crate::prices::{Conditions, HEAP_MB, Prices};
-use crate::schedulers::{Fifo, Goodness, Multiqueue, O1, Scheduler, SchedulerSpec, Shards, Sleepers};
+use crate::schedulers::{Scheduler, SchedulerSpec, UseOfScheduler};
 use crate::work::Work;
 use crate::work::chat::Chat;
 use crate::work::collector::Collector;
@@ -150,38 +150,28 @@ fn run_work(cell: &Cell, costs: &Costs, record_ms: u64) -> Recorded {
 }
 
 fn schedule<W: Work>(cell: &Cell, record_ms: u64, prices: Prices, work: W) -> Recorded {
-    let (cpus, spaces) = (cell.hardware.topology.cpus(), work.address_spaces().to_vec());
-    let placement = Placement::new(cpus, &spaces, &cell.placement);
-    match cell.scheduler {
-        SchedulerSpec::Fifo => run(cell, record_ms, prices, Fifo::new(placement, spaces.len()), work),
-        SchedulerSpec::Goodness(knobs) => {
-            run(cell, record_ms, prices, Goodness::new(knobs, placement, &spaces, cpus), work)
-        }
-        SchedulerSpec::Multiqueue(knobs) => {
-            run(cell, record_ms, prices, Multiqueue::new(knobs, placement, &spaces, cpus), work)
-        }
-        SchedulerSpec::O1(knobs) => {
-            run(cell, record_ms, prices, O1::new(knobs, placement, spaces.len(), cpus), work)
-        }
-        SchedulerSpec::Sleepers(budget_us) => {
-            run(cell, record_ms, prices, Sleepers::new(budget_us, placement, spaces.len()), work)
-        }
-        SchedulerSpec::Shards(size) => {
-            let size = size.cpus(&cell.hardware.topology);
-            run(cell, record_ms, prices, Shards::new(size, placement, spaces.len(), cpus), work)
-        }
-    }
+    let topology = &cell.hardware.topology;
+    let spaces = work.address_spaces().to_vec();
+    let placement = Placement::new(topology.cpus(), &spaces, &cell.placement);
+    cell.scheduler.made(topology, placement, &spaces, Run { cell, record_ms, prices, work })
 }
 
-fn run<S: Scheduler, W: Work>(
-    cell: &Cell,
+/// A run without its scheduler.
+struct Run<'a, W> {
+    cell: &'a Cell,
     record_ms: u64,
     prices: Prices,
-    scheduler: S,
     work: W,
-) -> Recorded {
-    let machine = Machine::new(cell.hardware, prices, scheduler, work, cell.seed);
-    let (counts, events, names) = machine.run_recorded(record_ms * 1_000 * cell.hardware.mhz);
-    let outcome = Outcome { counts, cpus: cell.hardware.topology.cpus(), mhz: cell.hardware.mhz };
-    Recorded { outcome, events, names }
+}
+
+impl<W: Work> UseOfScheduler for Run<'_, W> {
+    type Output = Recorded;
+
+    fn with<S: Scheduler>(self, scheduler: S) -> Recorded {
+        let Run { cell, record_ms, prices, work } = self;
+        let machine = Machine::new(cell.hardware, prices, scheduler, work, cell.seed);
+        let (counts, events, names) = machine.run_recorded(record_ms * 1_000 * cell.hardware.mhz);
+        let outcome = Outcome { counts, cpus: cell.hardware.topology.cpus(), mhz: cell.hardware.mhz };
+        Recorded { outcome, events, names }
+    }
 }

@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
+use klatch_schedulers::policies::TaskId;
 use klatch_schedulers::policies::goodness::{SAME_CPU_BONUS, Task as GoodnessTask, Terms, Version};
 use klatch_schedulers::policies::o1::{Task as O1Task, YieldTo};
 
