@@ -115,11 +115,10 @@ impl Conformance {
             WorkloadKind::Chat => Workload::default(),
             WorkloadKind::Rr => Workload::Rr(RrWorkload::default()),
             WorkloadKind::Web => Workload::Web(WebWorkload { directories: 1, ..WebWorkload::default() }),
-            WorkloadKind::Trade | WorkloadKind::Orders => anyhow::bail!(
-                "every run of workload {} checks every reply; there are no other checks",
-                self.workload
-            ),
-            WorkloadKind::Files => anyhow::bail!("workload files has no server to check"),
+            kind if kind.has_server() => {
+                anyhow::bail!("every run of workload {kind} checks every reply; there are no other checks")
+            }
+            kind => anyhow::bail!("workload {kind} has no server to check"),
         };
         let request = PlatformRequest {
             name: Some(self.target.clone()),

@@ -62,13 +62,10 @@ impl Floor {
             WorkloadKind::Chat => "floor",
             WorkloadKind::Rr => "floor-rr",
             WorkloadKind::Web => "floor-web",
-            WorkloadKind::Trade | WorkloadKind::Orders => anyhow::bail!(
-                "workload {} has no floor: a probe would need the database's work as well",
-                self.workload
-            ),
-            WorkloadKind::Files => {
-                anyhow::bail!("workload files has no server, so it has no floor of the loopback")
+            kind if kind.has_database() => {
+                anyhow::bail!("workload {kind} has no floor: a probe would need the database's work as well")
             }
+            kind => anyhow::bail!("workload {kind} has no floor of the loopback"),
         };
         let history =
             self.history.unwrap_or_else(|| PathBuf::from("bench/history").join(name).with_extension("jsonl"));

@@ -40,11 +40,7 @@ impl ReaderProgram {
         let files = match &platform.workload {
             Workload::Files(files) => block_files(files)
                 .map_err(|source| PlatformError::Source { name: platform.entry.name.clone(), source })?,
-            Workload::Chat(_)
-            | Workload::Rr(_)
-            | Workload::Web(_)
-            | Workload::Trade(_)
-            | Workload::Orders(_) => PathBuf::new(),
+            _ => PathBuf::new(),
         };
         let secrets = Secrets::default();
         let site = Site { host: "", port: 0, folder: folder.path(), secrets: &secrets };

@@ -114,11 +114,7 @@ impl ResolvedPlatform {
     pub(crate) fn directories(&self) -> u32 {
         match &self.workload {
             Workload::Web(web) => web.directories,
-            Workload::Chat(_)
-            | Workload::Rr(_)
-            | Workload::Trade(_)
-            | Workload::Orders(_)
-            | Workload::Files(_) => 0,
+            _ => 0,
         }
     }
 
@@ -142,7 +138,7 @@ pub fn resolve(request: &PlatformRequest, workload: &Workload) -> Result<Resolve
     let of_workload = match workload.kind() {
         WorkloadKind::Files => Some(DEFAULT_READER),
         WorkloadKind::Trade | WorkloadKind::Orders => Some(DEFAULT_WITH_DATABASE),
-        WorkloadKind::Chat | WorkloadKind::Rr | WorkloadKind::Web => None,
+        _ => None,
     };
     if let Some(name) = of_workload {
         let because = Some("the default of this workload".to_owned());

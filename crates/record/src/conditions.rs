@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::{ChatWorkload, Class, Pacing, Record, Workload};
+use crate::{Class, Record};
 
 /// Fields that may differ between comparable runs, with everything below them. `[]` stands for every element of a list.
 const FREE: &[&str] = &[
@@ -232,7 +232,7 @@ impl Condition {
 /// The conditions of a run with their values as text. A value that is absent or `null` is left out.
 pub fn conditions(record: &Record) -> BTreeMap<Condition, String> {
     let mut value = serde_json::to_value(record).expect("a record is plain JSON");
-    if !is_random(&record.workload)
+    if !record.workload.is_random()
         && let Some(options) = value["options"].as_object_mut()
     {
         options.remove("seed");
@@ -332,16 +332,6 @@ fn shown(path: &str, value: String) -> String {
     }
 }
 
-/// Whether the crowd draws anything that the seed decides.
-fn is_random(workload: &Workload) -> bool {
-    match workload {
-        Workload::Chat(chat) => matches!(chat.pacing, Pacing::Rate { .. }) || ChatWorkload::has_churn(chat),
-        Workload::Rr(rr) => rr.rate_per_connection_per_s.is_some(),
-        Workload::Web(_) | Workload::Trade(_) | Workload::Orders(_) => true,
-        Workload::Files(_) => false,
-    }
-}
-
 /// Replaces the ports of the servers, and those on loopback, in a word of a command: most are free ports that the system chose.
 fn mask_ports(word: &str, ports: &[&str]) -> String {
     let mut masked = String::new();
@@ -380,7 +370,7 @@ fn mask_folders(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::samples::record;
-    use crate::{InstrumentName, Observation, Runtime, SchedulerInForce, Support, VmInForce};
+    use crate::{InstrumentName, Observation, Runtime, SchedulerInForce, Support, VmInForce, Workload};
 
     fn paths(conditions: &BTreeMap<Condition, String>) -> Vec<&str> {
         conditions.keys().map(Condition::path).collect()

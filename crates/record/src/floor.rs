@@ -92,7 +92,7 @@ impl FloorLoad {
             Workload::Chat(ChatWorkload { pacing: Pacing::Rounds { .. }, .. }) => Some(FloorLoad::Rounds),
             Workload::Rr(_) => Some(FloorLoad::Rr),
             Workload::Web(_) => Some(FloorLoad::Web),
-            Workload::Chat(_) | Workload::Trade(_) | Workload::Orders(_) | Workload::Files(_) => None,
+            _ => None,
         }
     }
 

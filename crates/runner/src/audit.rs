@@ -59,7 +59,7 @@ impl Audited {
         match workload {
             Workload::Trade(trade) => Some(Audited::Trade(trade.clone())),
             Workload::Orders(orders) => Some(Audited::Orders(orders.clone())),
-            Workload::Chat(_) | Workload::Rr(_) | Workload::Web(_) | Workload::Files(_) => None,
+            _ => None,
         }
     }
 }

@@ -4,18 +4,6 @@ use super::settings::{Form, Scope, Setting};
 use super::{Workload, WorkloadError, WorkloadKind};
 
 impl WorkloadKind {
-    /// All settings of this kind, in the order of help and tables.
-    pub fn settings(self) -> &'static [Setting] {
-        match self {
-            WorkloadKind::Chat => super::chat::SETTINGS,
-            WorkloadKind::Rr => super::rr::SETTINGS,
-            WorkloadKind::Web => super::web::SETTINGS,
-            WorkloadKind::Trade => super::trade::SETTINGS,
-            WorkloadKind::Orders => super::orders::SETTINGS,
-            WorkloadKind::Files => super::files::SETTINGS,
-        }
-    }
-
     /// The workload with these settings, by name and value, in any order. All others have their defaults.
     ///
     /// # Errors
@@ -80,25 +68,7 @@ impl Workload {
     pub fn check(&self) -> Result<(), WorkloadError> {
         let mut workload = self.clone();
         self.kind().settings().iter().try_for_each(|setting| setting.check(&mut workload))?;
-        match self {
-            Workload::Chat(chat) => chat.check_together(),
-            Workload::Rr(rr) => rr.check_together(),
-            Workload::Web(web) => web.check_together(),
-            Workload::Trade(trade) => trade.check_together(),
-            Workload::Orders(orders) => orders.check_together(),
-            Workload::Files(files) => files.check_together(),
-        }
-    }
-
-    /// Sets what follows from other settings and is not given.
-    fn follow(&mut self, is_given: impl Fn(&str) -> bool) {
-        match self {
-            Workload::Web(web) => web.follow(is_given),
-            Workload::Trade(trade) => trade.follow(is_given),
-            Workload::Orders(orders) => orders.follow(is_given),
-            Workload::Chat(chat) => chat.follow(is_given),
-            Workload::Rr(_) | Workload::Files(_) => {}
-        }
+        self.check_together()
     }
 }
 

@@ -24,6 +24,7 @@ pub use trade::{TradeMix, TradeWorkload};
 pub use web::{CONTENT_SEED, WebWorkload};
 
 use crate::ProtocolName;
+use settings::Setting;
 
 /// Most users of a local crowd that connect from one address; the following ones use the next address.
 pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
@@ -90,6 +91,18 @@ impl WorkloadKind {
         WorkloadKind::Orders,
         WorkloadKind::Files,
     ];
+
+    /// All settings of this kind, in the order of help and tables.
+    pub fn settings(self) -> &'static [Setting] {
+        match self {
+            WorkloadKind::Chat => chat::SETTINGS,
+            WorkloadKind::Rr => rr::SETTINGS,
+            WorkloadKind::Web => web::SETTINGS,
+            WorkloadKind::Trade => trade::SETTINGS,
+            WorkloadKind::Orders => orders::SETTINGS,
+            WorkloadKind::Files => files::SETTINGS,
+        }
+    }
 
     /// The workload of this kind with all defaults.
     pub fn usual(self) -> Workload {
@@ -351,6 +364,39 @@ impl Workload {
                 Workload::Orders(OrdersWorkload { database, durable, ..orders.clone() })
             }
             other => other.clone(),
+        }
+    }
+
+    /// Checks what follows from several settings.
+    fn check_together(&self) -> Result<(), WorkloadError> {
+        match self {
+            Workload::Chat(chat) => chat.check_together(),
+            Workload::Rr(rr) => rr.check_together(),
+            Workload::Web(web) => web.check_together(),
+            Workload::Trade(trade) => trade.check_together(),
+            Workload::Orders(orders) => orders.check_together(),
+            Workload::Files(files) => files.check_together(),
+        }
+    }
+
+    /// Sets what follows from other settings and is not given.
+    fn follow(&mut self, is_given: impl Fn(&str) -> bool) {
+        match self {
+            Workload::Web(web) => web.follow(is_given),
+            Workload::Trade(trade) => trade.follow(is_given),
+            Workload::Orders(orders) => orders.follow(is_given),
+            Workload::Chat(chat) => chat.follow(is_given),
+            Workload::Rr(_) | Workload::Files(_) => {}
+        }
+    }
+
+    /// Whether the crowd draws anything that the seed decides.
+    pub(crate) fn is_random(&self) -> bool {
+        match self {
+            Workload::Chat(chat) => matches!(chat.pacing, Pacing::Rate { .. }) || chat.has_churn(),
+            Workload::Rr(rr) => rr.rate_per_connection_per_s.is_some(),
+            Workload::Web(_) | Workload::Trade(_) | Workload::Orders(_) => true,
+            Workload::Files(_) => false,
         }
     }
 

@@ -54,10 +54,8 @@ fn bounds(workload: &Workload, sent: u64, elapsed_s: f64) -> Option<Bounds> {
         Workload::Trade(trade) if trade.rate_per_trader_per_s.is_some() => None,
         Workload::Trade(trade) => Some(Bounds { in_flight_max: trade.traders.into(), step_us: None }),
         Workload::Web(web) => Some(Bounds { in_flight_max: web.lines.into(), step_us: None }),
-        // Its schedules are fixed in advance.
-        Workload::Orders(_) => None,
-        // How many reads a reader has in flight is its platform's choice.
-        Workload::Files(_) => None,
+        // The schedules of `orders` are fixed in advance, and how many reads a reader has in flight is its platform's choice.
+        Workload::Orders(_) | Workload::Files(_) => None,
         Workload::Rr(rr) => {
             Some(Bounds { in_flight_max: f64::from(rr.connections) * f64::from(rr.depth), step_us: None })
         }

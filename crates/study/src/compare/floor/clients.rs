@@ -121,7 +121,7 @@ fn run(
     let (connections, seconds) = match &plan.workload {
         Workload::Rr(rr) => (rr.connections, rr.duration_s),
         Workload::Web(web) => (web.lines, web.duration_s),
-        Workload::Chat(_) | Workload::Trade(_) | Workload::Orders(_) | Workload::Files(_) => return Ok(None),
+        _ => return Ok(None),
     };
     let (host, port) = (server.address.ip().to_string(), server.address.port());
     let mut command = vec![client.program.to_owned()];

@@ -155,12 +155,12 @@ const GET_BYTES: u32 = 58;
 /// The mean file that a mix of static requests asks for, with the head of its reply.
 const MEAN_REPLY_BYTES: u32 = 14_727 + 120;
 
-/// The cost of a request and its reply; `None` for chat, whose messages have many receivers.
+/// The cost of a request and its reply; `None` for a workload that is not of these.
 fn probe_exchange(workload: &Workload) -> std::io::Result<Option<ExchangeCost>> {
     let (connections, request, reply) = match workload {
         Workload::Rr(rr) => (rr.connections, rr.size_bytes, rr.size_bytes),
         Workload::Web(web) => (web.lines, GET_BYTES, MEAN_REPLY_BYTES),
-        Workload::Chat(_) | Workload::Trade(_) | Workload::Orders(_) | Workload::Files(_) => return Ok(None),
+        _ => return Ok(None),
     };
     probe::probe_exchange(connections, request, reply).map(Some)
 }

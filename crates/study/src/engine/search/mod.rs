@@ -66,7 +66,7 @@ impl CellSearch<'_> {
             }
         }
         let (middle, ends) = estimate(&passes, engine.plan.rules.confidence);
-        let verdict = verdict(middle, ends, passes.len(), axis, cause.as_deref());
+        let verdict = verdict(middle, ends, passes.len(), &axis, cause.as_deref());
         (engine.on_event)(StudyEvent::CellSettled(self.cell, &verdict));
         let status = if middle.is_some() { CellStatus::Complete } else { CellStatus::Failed };
         let trials: Vec<&Record> = self.best.iter().flat_map(|(_, block)| &block.trials).collect();
@@ -140,7 +140,7 @@ fn with_value(cell: &Cell, search: &Search, value: f64) -> Cell {
         }
         Search::Knee { .. } => cell.plan.workload = cell.plan.workload.with_rate(value),
     }
-    cell.at.insert(axis(search, cell.plan.workload.kind()).to_owned(), number(value));
+    cell.at.insert(axis(search, cell.plan.workload.kind()), number(value));
     cell
 }
 

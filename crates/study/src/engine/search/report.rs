@@ -34,18 +34,16 @@ pub(super) fn verdict(
 }
 
 /// The name of the axis that is searched, with its unit.
-pub(super) fn axis(search: &Search, workload: WorkloadKind) -> &'static str {
-    match (search, workload) {
-        (Search::Limit { .. }, WorkloadKind::Chat) => "rooms",
-        (Search::Knee { .. }, WorkloadKind::Chat) => "messages/s of each user",
-        (Search::Limit { .. }, WorkloadKind::Rr) => "connections",
-        (Search::Limit { .. }, WorkloadKind::Web) => "lines",
-        (Search::Limit { .. }, WorkloadKind::Trade) => "traders",
+pub(super) fn axis(search: &Search, workload: WorkloadKind) -> String {
+    let axis = match (search, workload) {
+        // Of `orders`, the injection rate is the number of districts.
         (Search::Limit { .. }, WorkloadKind::Orders) => "injection rate",
-        (Search::Limit { .. }, WorkloadKind::Files) => "readers",
+        (Search::Limit { .. }, kind) => return format!("{}s", kind.party_name()),
+        (Search::Knee { .. }, WorkloadKind::Chat) => "messages/s of each user",
         (Search::Knee { .. }, WorkloadKind::Trade) => "operations/s of each trader",
         (Search::Knee { .. }, _) => "requests/s of each connection",
-    }
+    };
+    axis.to_owned()
 }
 
 /// A value of the axis, with two decimals unless it is whole.
