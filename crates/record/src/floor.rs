@@ -68,7 +68,20 @@ pub struct LoopbackCost {
 }
 
 /// The loads whose cost is compared with that of the loopback, in the order of tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[serde(rename_all = "snake_case")]
 pub enum FloorLoad {
     /// Chat in turns: a call for each delivery.
@@ -83,7 +96,7 @@ pub enum FloorLoad {
 
 impl FloorLoad {
     /// All loads, in the order of tables.
-    pub const ALL: [FloorLoad; 4] = [FloorLoad::Turns, FloorLoad::Rounds, FloorLoad::Rr, FloorLoad::Web];
+    pub const ALL: [FloorLoad; 4] = crate::variants();
 
     /// The load of a workload; `None` if its cost cannot be compared.
     pub fn of(workload: &Workload) -> Option<FloorLoad> {
@@ -98,12 +111,7 @@ impl FloorLoad {
 
     /// Its word in tables.
     pub fn name(self) -> &'static str {
-        match self {
-            FloorLoad::Turns => "turns",
-            FloorLoad::Rounds => "rounds",
-            FloorLoad::Rr => "rr",
-            FloorLoad::Web => "web",
-        }
+        self.into()
     }
 }
 

@@ -21,6 +21,7 @@ mod latency;
 mod merge;
 mod merge_files;
 mod metric;
+mod named;
 mod observation;
 pub mod observed;
 mod operations;
@@ -85,6 +86,7 @@ pub use metric::{
     Better, CPU_PER_MESSAGE, ERRORS, LATENCY_P99, MESSAGES_PER_S, METRICS, Metric, MetricCharts, Quantity,
     SERVER_CPU, WorkloadsOfMetric,
 };
+pub use named::variants;
 pub use observation::{Availability, Cost, Observation, Support};
 pub use observed::{InstrumentName, InstrumentNameError, ObservationData};
 pub use operations::{OperationKindScore, Operations, PartyCounts};

@@ -5,7 +5,19 @@ use serde::{Deserialize, Serialize};
 use crate::WorkloadKind;
 
 /// The protocols that a crowd speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolName {
@@ -29,16 +41,7 @@ pub enum ProtocolName {
 
 impl ProtocolName {
     /// All protocols, in the order in which help lists them.
-    pub const ALL: [ProtocolName; 8] = [
-        ProtocolName::Irc,
-        ProtocolName::Redis,
-        ProtocolName::Nats,
-        ProtocolName::Mqtt,
-        ProtocolName::Echo,
-        ProtocolName::Http,
-        ProtocolName::Postgres,
-        ProtocolName::File,
-    ];
+    pub const ALL: [ProtocolName; 8] = crate::variants();
 
     /// Whether it can carry this kind of workload.
     pub fn carries(self, workload: WorkloadKind) -> bool {
@@ -66,22 +69,7 @@ impl ProtocolName {
 
     /// Its name on the command line and in the catalog.
     pub fn name(self) -> &'static str {
-        match self {
-            ProtocolName::Irc => "irc",
-            ProtocolName::Redis => "redis",
-            ProtocolName::Nats => "nats",
-            ProtocolName::Mqtt => "mqtt",
-            ProtocolName::Echo => "echo",
-            ProtocolName::Http => "http",
-            ProtocolName::Postgres => "postgres",
-            ProtocolName::File => "file",
-        }
-    }
-}
-
-impl std::fmt::Display for ProtocolName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 
@@ -89,8 +77,6 @@ impl std::str::FromStr for ProtocolName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<ProtocolName, String> {
-        let known = ProtocolName::ALL.map(ProtocolName::name);
-        let protocol = ProtocolName::ALL.into_iter().find(|protocol| protocol.name() == text);
-        protocol.ok_or_else(|| format!("protocol must be one of {}, got {text}", known.join(", ")))
+        crate::named::named("protocol", text)
     }
 }

@@ -176,7 +176,8 @@ pub struct Platform {
 }
 
 /// The two classes of server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
@@ -189,10 +190,7 @@ pub enum Class {
 impl Class {
     /// Its word in records and tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Class::Classic => "classic",
-            Class::Open => "open",
-        }
+        self.into()
     }
 }
 
@@ -250,7 +248,8 @@ pub struct CrowdInfo {
 }
 
 /// The programs that load a server, or read files in the place of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CrowdProgram {
@@ -267,12 +266,7 @@ pub enum CrowdProgram {
 impl CrowdProgram {
     /// Its word in records, and on command lines for those that users choose.
     pub fn name(self) -> &'static str {
-        match self {
-            CrowdProgram::Native => "native",
-            CrowdProgram::NativeThreads => "native-threads",
-            CrowdProgram::Java => "java",
-            CrowdProgram::Readers => "readers",
-        }
+        self.into()
     }
 }
 

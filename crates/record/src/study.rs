@@ -54,7 +54,8 @@ pub struct StudyResult {
 }
 
 /// How numbers were obtained. Numbers of different kinds never share a table.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ResultKind {
@@ -70,11 +71,7 @@ pub enum ResultKind {
 impl ResultKind {
     /// Its name in results and lists.
     pub fn name(self) -> &'static str {
-        match self {
-            ResultKind::Measured => "measured",
-            ResultKind::Emulated => "emulated",
-            ResultKind::Simulated => "simulated",
-        }
+        self.into()
     }
 
     /// Whether the numbers were measured.

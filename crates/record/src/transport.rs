@@ -6,7 +6,22 @@ use crate::ProtocolName;
 use crate::record::is_zero;
 
 /// What lies between the bytes of a protocol and the TCP connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
@@ -23,16 +38,11 @@ pub enum Transport {
 
 impl Transport {
     /// All transports, in the order in which help lists them.
-    pub const ALL: [Transport; 4] = [Transport::Plain, Transport::Ws, Transport::Tls, Transport::Wss];
+    pub const ALL: [Transport; 4] = crate::variants();
 
     /// Its name on the command line and in the catalog.
     pub fn name(self) -> &'static str {
-        match self {
-            Transport::Plain => "plain",
-            Transport::Ws => "ws",
-            Transport::Tls => "tls",
-            Transport::Wss => "wss",
-        }
+        self.into()
     }
 
     /// The scheme of a server's address: `irc`, `ircs` for TLS, `ws` for IRC over WebSocket, `nats+ws`.
@@ -88,18 +98,10 @@ impl TlsSession {
     }
 }
 
-impl std::fmt::Display for Transport {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
 impl std::str::FromStr for Transport {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Transport, String> {
-        let names = Transport::ALL.map(Transport::name);
-        let known = Transport::ALL.into_iter().find(|transport| transport.name() == text);
-        known.ok_or_else(|| format!("transport must be one of {}, got {text}", names.join(", ")))
+        crate::named::named("transport", text)
     }
 }

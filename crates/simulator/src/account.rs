@@ -7,7 +7,8 @@ use serde::{Serialize, Serializer};
 use crate::events::Cycles;
 
 /// What a CPU spends a cycle on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Account {
     /// A program outside the kernel.
     User,
@@ -33,35 +34,13 @@ pub enum Account {
 
 impl Account {
     /// All accounts, in the order of reports.
-    pub const ALL: [Self; 10] = [
-        Self::User,
-        Self::Collector,
-        Self::Kernel,
-        Self::Lines,
-        Self::Refill,
-        Self::Wake,
-        Self::Decide,
-        Self::Spin,
-        Self::Switch,
-        Self::Idle,
-    ];
+    pub const ALL: [Self; 10] = klatch_record::variants();
 }
 
 impl Account {
     /// Its name in JSON and in the names of metrics.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Collector => "collector",
-            Self::Kernel => "kernel",
-            Self::Lines => "lines",
-            Self::Refill => "refill",
-            Self::Wake => "wake",
-            Self::Decide => "decide",
-            Self::Spin => "spin",
-            Self::Switch => "switch",
-            Self::Idle => "idle",
-        }
+        self.into()
     }
 }
 

@@ -9,7 +9,8 @@ use std::str::FromStr;
 pub const CPUS_MAX: usize = 4096;
 
 /// What two CPUs share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum Distance {
     /// They are the same.
     SameCpu,
@@ -29,13 +30,7 @@ impl Distance {
 
     /// Its name in the names of metrics.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::SameCpu => "same_cpu",
-            Self::SameCore => "same_core",
-            Self::SameLlc => "same_llc",
-            Self::SameNode => "same_node",
-            Self::Far => "far",
-        }
+        self.into()
     }
 }
 

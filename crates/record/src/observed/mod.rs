@@ -17,7 +17,6 @@ pub use scheduling::{
     Wakeups,
 };
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,21 @@ use thiserror::Error;
 use crate::instead_of;
 
 /// Names of all instruments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentName {
@@ -62,47 +75,11 @@ pub enum InstrumentName {
 
 impl InstrumentName {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [InstrumentName; 14] = [
-        InstrumentName::Usage,
-        InstrumentName::Profile,
-        InstrumentName::Instructions,
-        InstrumentName::CacheMisses,
-        InstrumentName::ModelledCycles,
-        InstrumentName::Runqueue,
-        InstrumentName::Decision,
-        InstrumentName::Wakeups,
-        InstrumentName::Locks,
-        InstrumentName::Syscalls,
-        InstrumentName::Tcp,
-        InstrumentName::Jvm,
-        InstrumentName::Jfr,
-        InstrumentName::Trace,
-    ];
+    pub const ALL: [InstrumentName; 14] = crate::variants();
 
     /// As users write it.
     pub fn name(self) -> &'static str {
-        match self {
-            InstrumentName::Usage => "usage",
-            InstrumentName::Profile => "profile",
-            InstrumentName::Instructions => "instructions",
-            InstrumentName::CacheMisses => "cache_misses",
-            InstrumentName::ModelledCycles => "modelled_cycles",
-            InstrumentName::Runqueue => "runqueue",
-            InstrumentName::Decision => "decision",
-            InstrumentName::Wakeups => "wakeups",
-            InstrumentName::Locks => "locks",
-            InstrumentName::Syscalls => "syscalls",
-            InstrumentName::Tcp => "tcp",
-            InstrumentName::Jvm => "jvm",
-            InstrumentName::Jfr => "jfr",
-            InstrumentName::Trace => "trace",
-        }
-    }
-}
-
-impl fmt::Display for InstrumentName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Names and meanings, in the order of [`Arrivals::ALL`].
+/// Names and meanings.
 pub(super) const ARRIVALS: &[(&str, &str)] = &[
     ("even", "Equal intervals, from a moment of the first that is drawn from the seed"),
     (
@@ -12,7 +12,21 @@ pub(super) const ARRIVALS: &[(&str, &str)] = &[
 ];
 
 /// How the moments of a schedule that is fixed in advance follow one another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
@@ -25,29 +39,14 @@ pub enum Arrivals {
 
 impl Arrivals {
     /// All of them, in the order in which help lists them.
-    pub const ALL: [Arrivals; 2] = [Arrivals::Even, Arrivals::Poisson];
+    pub const ALL: [Arrivals; 2] = crate::variants();
 
     /// Its name on the command line and in study files.
     pub fn name(self) -> &'static str {
-        ARRIVALS[self as usize].0
+        self.into()
     }
 
     pub(crate) fn is_even(&self) -> bool {
         *self == Arrivals::Even
-    }
-}
-
-impl std::fmt::Display for Arrivals {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for Arrivals {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Arrivals, String> {
-        let arrivals = Arrivals::ALL.into_iter().find(|arrivals| arrivals.name() == text);
-        arrivals.ok_or_else(|| format!("no arrivals are called {text}"))
     }
 }

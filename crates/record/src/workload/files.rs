@@ -13,7 +13,7 @@ pub const FILE_PAGE_BYTES: u32 = 4096;
 /// Most bytes of one read.
 const BLOCK_BYTES_MAX: u32 = 1 << 20;
 
-/// Names and meanings, in the order of [`ReadOrder::ALL`].
+/// Names and meanings.
 const ORDERS: &[(&str, &str)] = &[
     ("random", "Any block of any file, each equally likely"),
     ("sequential", "One block after the other, and one file after the other"),
@@ -84,7 +84,20 @@ pub struct FilesWorkload {
 }
 
 /// Orders in which a reader reads blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadOrder {
@@ -96,26 +109,11 @@ pub enum ReadOrder {
 
 impl ReadOrder {
     /// All orders, in the order in which help lists them.
-    pub const ALL: [ReadOrder; 2] = [ReadOrder::Random, ReadOrder::Sequential];
+    pub const ALL: [ReadOrder; 2] = crate::variants();
 
     /// Its name on the command line and in study files.
     pub fn name(self) -> &'static str {
-        ORDERS[self as usize].0
-    }
-}
-
-impl std::fmt::Display for ReadOrder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for ReadOrder {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ReadOrder, String> {
-        let order = ReadOrder::ALL.into_iter().find(|order| order.name() == text);
-        order.ok_or_else(|| format!("order must be random or sequential, got {text}"))
+        self.into()
     }
 }
 
@@ -190,6 +188,6 @@ mod tests {
         for order in ReadOrder::ALL {
             assert_eq!(order.name().parse(), Ok(order));
         }
-        assert_eq!("back".parse::<ReadOrder>(), Err("order must be random or sequential, got back".into()));
+        assert!("back".parse::<ReadOrder>().is_err());
     }
 }

@@ -55,7 +55,22 @@ pub enum Workload {
 }
 
 /// The kinds of workload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WorkloadKind {
@@ -83,14 +98,7 @@ impl Default for Workload {
 
 impl WorkloadKind {
     /// All kinds, in the order in which help lists them.
-    pub const ALL: [WorkloadKind; 6] = [
-        WorkloadKind::Chat,
-        WorkloadKind::Rr,
-        WorkloadKind::Web,
-        WorkloadKind::Trade,
-        WorkloadKind::Orders,
-        WorkloadKind::Files,
-    ];
+    pub const ALL: [WorkloadKind; 6] = crate::variants();
 
     /// All settings of this kind, in the order of help and tables.
     pub fn settings(self) -> &'static [Setting] {
@@ -178,20 +186,7 @@ impl WorkloadKind {
 
     /// Its name on the command line, in study files and in the catalog.
     pub fn name(self) -> &'static str {
-        match self {
-            WorkloadKind::Chat => "chat",
-            WorkloadKind::Rr => "rr",
-            WorkloadKind::Web => "web",
-            WorkloadKind::Trade => "trade",
-            WorkloadKind::Orders => "orders",
-            WorkloadKind::Files => "files",
-        }
-    }
-}
-
-impl std::fmt::Display for WorkloadKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
+        self.into()
     }
 }
 
@@ -199,9 +194,7 @@ impl std::str::FromStr for WorkloadKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<WorkloadKind, String> {
-        let known = WorkloadKind::ALL.map(WorkloadKind::name);
-        let kind = WorkloadKind::ALL.into_iter().find(|kind| kind.name() == text);
-        kind.ok_or_else(|| format!("workload must be one of {}, got {text}", known.join(", ")))
+        crate::named::named("workload", text)
     }
 }
 

@@ -11,7 +11,7 @@ use super::{SECONDS_MAX, WorkloadError};
 /// Largest number of users.
 const USERS_MAX: u32 = 1_000_000;
 
-/// Names and meanings, in the order of [`TradeMix::ALL`].
+/// Names and meanings.
 const MIXES: &[(&str, &str)] = &[
     ("standard", "The standard mix of DayTrader: 40 % quotes, 8 % orders"),
     ("high-volume", "The high-volume mix of DayTrader: 14 % orders"),
@@ -120,7 +120,21 @@ pub struct TradeWorkload {
 }
 
 /// How often each operation comes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Serialize,
+    Deserialize,
+    strum::Display,
+    strum::EnumString,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum TradeMix {
@@ -135,26 +149,11 @@ pub enum TradeMix {
 
 impl TradeMix {
     /// All mixes, in the order of help.
-    pub const ALL: [TradeMix; 3] = [TradeMix::Standard, TradeMix::HighVolume, TradeMix::Equal];
+    pub const ALL: [TradeMix; 3] = crate::variants();
 
     /// Its name on the command line and in study files.
     pub fn name(self) -> &'static str {
-        MIXES[self as usize].0
-    }
-}
-
-impl std::fmt::Display for TradeMix {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl std::str::FromStr for TradeMix {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<TradeMix, String> {
-        let mix = TradeMix::ALL.into_iter().find(|mix| mix.name() == text);
-        mix.ok_or_else(|| format!("no mix is called {text}"))
+        self.into()
     }
 }
 
