@@ -157,10 +157,7 @@ const TABLE: [(&str, &str); 106] = [
     // Files.
     ("report", "there is no results/latest here: name a folder, or make results with klatch run"),
     ("report empty", "empty holds no record; name a folder that `klatch run` or `klatch study` has left"),
-    (
-        "report unknown-key.toml",
-        "unknown-key.toml is no result of Klatch: ",
-    ),
+    ("report unknown-key.toml", "unknown-key.toml is no result of Klatch: "),
     ("report nothing", "cannot read nothing: No such file or directory (os error 2): klatch browse lists"),
     ("study empty", "empty is no study, which is a file like mine.toml"),
     ("trace show unknown-key.toml", "this is no trace; klatch trace record makes one"),
