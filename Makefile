@@ -80,7 +80,7 @@ test-node:
 
 lint:
 	cargo fmt --all --check
-	shellcheck scripts/*.sh research/history/*.sh .ci/run contrib/slurm/*
+	shellcheck scripts/*.sh research/planted/*.sh .ci/run contrib/slurm/*
 	cargo clippy --locked --workspace --all-targets -- --deny warnings
 	scripts/maven.sh --batch-mode --quiet --file platforms/payara/pom.xml spotless:check
 	scripts/deny.sh

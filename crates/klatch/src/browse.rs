@@ -10,7 +10,7 @@ use anyhow::Context;
 use clap::Args;
 use klatch_report::viewer::{Answer, Loopback, announced};
 use klatch_report::{Entry, IndexFilter, history_page, html, index};
-use klatch_study::history::{HistoryError, HistoryTerms, history};
+use klatch_study::history::{HistoryError, HistoryOrder, HistoryTerms, history};
 use percent_encoding::percent_decode_str;
 
 use crate::history::{POINTS, SIGNIFICANCE};
@@ -89,8 +89,12 @@ impl Browse {
     }
 
     fn history(&self) -> anyhow::Result<String> {
-        let terms =
-            HistoryTerms { metrics: Vec::new(), points_max: POINTS as usize, significance: SIGNIFICANCE };
+        let terms = HistoryTerms {
+            metrics: Vec::new(),
+            order: HistoryOrder::Time,
+            points_max: POINTS as usize,
+            significance: SIGNIFICANCE,
+        };
         let found = match history(std::slice::from_ref(&self.results), &terms) {
             Err(HistoryError::Empty { .. }) => None,
             found => Some(found?),

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use klatch_record::{METRICS, Metric};
 use klatch_report::{Ending, Progress};
-use klatch_study::history::{HistoryTerms, history};
+use klatch_study::history::{HistoryOrder, HistoryTerms, history};
 
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
@@ -34,6 +34,9 @@ pub(crate) struct History {
     /// Metrics to show; a wrong name lists all [default: those that `klatch compare` has]
     #[arg(long = "metric", value_name = "NAME,…", value_delimiter = ',', value_parser = metric)]
     metrics: Vec<Metrics>,
+    /// Order of the builds
+    #[arg(long, value_enum, default_value_t = Order::Time)]
+    order: Order,
     /// Most builds of a series; older ones are left out
     #[arg(long, default_value_t = POINTS, value_name = "N", value_parser = crate::quantity::whole::<2, 2000>)]
     last: u32,
@@ -45,10 +48,22 @@ pub(crate) struct History {
     json: bool,
 }
 
+#[derive(Clone, Copy, ValueEnum)]
+enum Order {
+    /// When they were first measured
+    Time,
+    /// Paths of their results; for records of the lab, whose clock begins anew at each boot
+    Path,
+}
+
 impl History {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let terms = HistoryTerms {
             metrics: self.metrics.into_iter().flat_map(|metrics| metrics.0).collect(),
+            order: match self.order {
+                Order::Time => HistoryOrder::Time,
+                Order::Path => HistoryOrder::Path,
+            },
             points_max: self.last as usize,
             significance: self.false_alarms.0 / 100.0,
         };

@@ -17,7 +17,17 @@ pub(crate) fn describe_platform(record: &Record) -> String {
 
 /// A text that is equal for equal workloads only, apart from the number of the first party.
 pub(crate) fn describe_workload(workload: &Workload) -> String {
-    let settings = workload.settings().into_iter().filter(|(setting, _)| setting.scope != Scope::Share);
+    describe_settings(workload, &[Scope::Share])
+}
+
+/// The same of a duet, whose slices end its workload.
+pub(crate) fn describe_endless_workload(workload: &Workload) -> String {
+    describe_settings(workload, &[Scope::Share, Scope::End])
+}
+
+/// The settings of a workload in words, without those of these scopes.
+fn describe_settings(workload: &Workload, without: &[Scope]) -> String {
+    let settings = workload.settings().into_iter().filter(|(setting, _)| !without.contains(&setting.scope));
     let settings = settings.map(|(setting, value)| format!("{} {value}", setting.name));
     format!("{}: {}", workload.kind(), settings.collect::<Vec<_>>().join(", "))
 }

@@ -13,7 +13,7 @@ mod terms;
 mod tests;
 mod values;
 
-pub(crate) use differences::describe_workload;
+pub(crate) use differences::{describe_endless_workload, describe_workload};
 
 pub use calibrate::{CalibrateError, Calibration, calibrate};
 pub use floor::{FloorError, FloorProbe};

@@ -18,10 +18,22 @@ pub use read::HistoryError;
 pub struct HistoryTerms {
     /// The metrics; empty for those of comparisons, in the unit of work of each workload.
     pub metrics: Vec<&'static Metric>,
+    /// The order of the points.
+    pub order: HistoryOrder,
     /// Most points of a series; older ones are left out.
     pub points_max: usize,
     /// Probability that a series without a change seems to have one, above 0 and below 1.
     pub significance: f64,
+}
+
+/// The order of builds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HistoryOrder {
+    /// When they were first measured.
+    #[default]
+    Time,
+    /// The paths of their results: for machines whose clock begins anew at each start, as that of the lab.
+    Path,
 }
 
 /// The history of all results in these folders and files. Files that are no result of Klatch are passed over; those that cannot be read

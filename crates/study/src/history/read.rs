@@ -10,8 +10,8 @@ use klatch_record::{
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::compare::describe_workload;
-use crate::history::HistoryTerms;
+use crate::compare::{describe_endless_workload, describe_workload};
+use crate::history::{HistoryOrder, HistoryTerms};
 
 /// Why there is no history.
 #[derive(Debug, Error)]
@@ -103,6 +103,10 @@ pub(super) fn read(paths: &[PathBuf], terms: &HistoryTerms) -> Result<Found, His
     all.runs.sort_by(|a, b| (&a.at, a.number, &a.file).cmp(&(&b.at, b.number, &b.file)));
     drop_copies(&mut all);
     all.duets.sort_by(|a, b| (&a.duet.started_at, &a.file).cmp(&(&b.duet.started_at, &b.file)));
+    if terms.order == HistoryOrder::Path {
+        all.runs.sort_by(|a, b| a.file.cmp(&b.file));
+        all.duets.sort_by(|a, b| a.file.cmp(&b.file));
+    }
     all.floors.sort_by(|a, b| a.started_at.cmp(&b.started_at));
     if all.runs.is_empty() && all.duets.is_empty() && all.floors.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -203,7 +207,7 @@ fn read_result(text: &str, file: &Path, terms: &HistoryTerms, found: &mut Found)
             if let DuetEnd::Failed { reasons, .. } = &duet.end {
                 return Err(format!("it failed: {reasons}"));
             }
-            let workload = described(&duet.b.crowd, &describe_workload(&duet.workload));
+            let workload = described(&duet.b.crowd, &describe_endless_workload(&duet.workload));
             // Its pairs are of no use here, and many.
             let duet = Duet { starts: Vec::new(), ..duet };
             found.duets.push(DuetEntry { duet, workload, file: file.to_owned() });

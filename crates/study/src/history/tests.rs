@@ -12,7 +12,12 @@ use klatch_stats::{Design, ratio_of_geometric_means};
 use super::*;
 
 fn terms() -> HistoryTerms {
-    HistoryTerms { metrics: vec![Metric::named(SERVER_CPU).unwrap()], points_max: 300, significance: 0.01 }
+    HistoryTerms {
+        metrics: vec![Metric::named(SERVER_CPU).unwrap()],
+        order: HistoryOrder::Time,
+        points_max: 300,
+        significance: 0.01,
+    }
 }
 
 fn save(path: PathBuf, value: &impl serde::Serialize) {
@@ -71,6 +76,25 @@ fn slower_commits_are_named_with_the_size_of_the_change() {
     let few = history(&[out.path().to_owned()], &HistoryTerms { points_max: 20, ..terms() }).unwrap();
     assert_eq!((few.series[0].points.len(), few.series[0].older), (20, 20));
     assert_eq!(found(&few.series[0]), [("c27", "c28")]);
+}
+
+/// The clock of the lab begins anew at each boot, and its times have no scatter.
+#[test]
+fn records_of_one_moment_are_ordered_by_path() {
+    let out = tempfile::tempdir().unwrap();
+    for commit in 0..20 {
+        let second = 59 - commit;
+        let mut trial = trial(&format!("x{}", commit * 7 % 20), 0, 1, if commit < 11 { 10.0 } else { 10.2 });
+        trial.started_at = format!("2020-01-01T00:00:{second:02}Z");
+        save(out.path().join(format!("c{commit:02}/trial-1.json")), &trial);
+    }
+    let terms = HistoryTerms { order: HistoryOrder::Path, ..terms() };
+    let all = history(&[out.path().to_owned()], &terms).unwrap();
+    let [change] = &all.series[0].changes[..] else { panic!("{all:?}") };
+    assert_eq!((change.at, change.since.as_str()), (11, "x17"));
+    let ends = [change.low, change.high].into_iter().flatten();
+    assert!(ends.into_iter().all(|end| (end - 1.02).abs() < 1e-9), "{change:?}");
+    assert!((change.ratio - 1.02).abs() < 1e-9 && change.is_of_level(), "{change:?}");
 }
 
 #[test]
@@ -185,6 +209,8 @@ fn duets_against_one_base_have_changes_of_level() {
     assert_eq!((all.duets, all.runs, all.series.len()), (39, 0, 1));
     let series = &all.series[0];
     assert_eq!(series.kind, SeriesKind::AgainstBase { base: "c0".to_owned() });
+    // The end of the workload is one that no duet reaches.
+    assert!(series.workload.starts_with("chat: rooms ") && !series.workload.contains("count"), "{series:?}");
     assert_eq!(found(series), [("c13", "c14"), ("c27", "c28")]);
     // A new base begins a series of its own.
     let all = duets(out.path(), 3, |commit| if commit <= 20 { 0 } else { 20 });
@@ -239,4 +265,23 @@ fn five_thousand_records_take_less_than_two_seconds() {
     println!("5,000 records: {took:?}, series: {}", all.series.len());
     assert!(took.as_secs_f64() < 2.0, "{took:?}");
     assert!(METRICS.iter().any(|metric| metric.name == all.series[0].metric));
+}
+
+#[test]
+fn sessions_of_the_floor_are_points() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/history");
+    let all = history(&[folder], &terms()).unwrap();
+    let series =
+        all.series.iter().find(|one| one.subject == "native-epoll" && one.workload == "floor, turns");
+    let series = series.expect("the committed history has native-epoll in turns");
+    assert!(series.points.len() >= 3 && series.points.iter().all(|point| point.starts > 1), "{series:?}");
+    assert_eq!((series.metric.as_str(), &series.kind), (SERVER_CPU, &SeriesKind::Values));
+    assert!(series.points.iter().all(|point| (2.0..30.0).contains(&point.value)), "{series:?}");
+    let latency = HistoryTerms { metrics: vec![Metric::named("latency_p99_us").unwrap()], ..terms() };
+    assert!(
+        history(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/history")], &latency)
+            .unwrap()
+            .series
+            .is_empty()
+    );
 }

@@ -1,7 +1,15 @@
-/* An echo server on epoll: each request costs WORK rounds of a hash. */
+/* An echo server on epoll. Each request costs WORK rounds of a hash, and what else is planted: CALL, TEXT, YIELD or BUFFER (a number of bytes). */
+#ifdef __has_include
+#if __has_include("work.h")
 #include "work.h"
+#endif
+#endif
+#ifndef WORK
+#define WORK 500
+#endif
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +20,24 @@
 
 static volatile uint64_t sink;
 
-static void work(const char *bytes, ssize_t count) {
+static void work(int from, const char *bytes, ssize_t count) {
   uint64_t hash = 14695981039346656037u;
   for (long round = 0; round < WORK; round++)
     hash = (hash ^ (uint8_t)bytes[round % count]) * 1099511628211u;
   sink = hash;
+#ifdef CALL
+  struct sockaddr_in peer;
+  socklen_t size = sizeof peer;
+  getpeername(from, (struct sockaddr *)&peer, &size);
+#endif
+#ifdef TEXT
+  char text[64];
+  sink += (uint64_t)snprintf(text, sizeof text, "%d: %.3f", from, (double)count);
+#endif
+#ifdef YIELD
+  sched_yield();
+#endif
+  (void)from;
 }
 
 int main(int count, char **words) {
@@ -26,6 +47,10 @@ int main(int count, char **words) {
   address.sin_port = htons((uint16_t)atoi(colon + 1));
   int on = 1, listener = socket(AF_INET, SOCK_STREAM, 0), poll = epoll_create1(0);
   setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+#ifdef BUFFER
+  int buffer = BUFFER;
+  setsockopt(listener, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
+#endif
   if (bind(listener, (struct sockaddr *)&address, sizeof address) || listen(listener, 512)) return perror("bind"), 1;
   struct epoll_event event = {.events = EPOLLIN, .data.fd = listener}, events[64];
   epoll_ctl(poll, EPOLL_CTL_ADD, listener, &event);
@@ -39,14 +64,15 @@ int main(int count, char **words) {
         epoll_ctl(poll, EPOLL_CTL_ADD, event.data.fd, &event);
         continue;
       }
-      char bytes[4096];
+      char bytes[65536];
       ssize_t got = read(from, bytes, sizeof bytes);
       if (got <= 0) {
         close(from);
         continue;
       }
-      work(bytes, got);
-      if (write(from, bytes, (size_t)got) != got) return perror("write"), 1;
+      work(from, bytes, got);
+      for (ssize_t sent = 0, part; sent < got; sent += part)
+        if ((part = write(from, bytes + sent, (size_t)(got - sent))) < 0) return perror("write"), 1;
     }
   }
 }

@@ -1,14 +1,14 @@
 #!/bin/sh
 # Which of three slower commits among 40 does `klatch history` find? A repository of an echo server is made, in which three commits are
-# slower by about 2, 5 and 20 %. Every commit is built and compared with the first one by a duet, and the results stay in a folder that the
-# branch `results` would hold in CI.
+# slower by about 2, 5 and 20 %. Every commit is built, and compared with the first one by a duet or run once in the lab. The results stay in
+# a folder that the branch `results` would hold in CI.
 #
-# Usage: planted-commits.sh FOLDER [SECONDS-PER-DUET]
-# Needs klatch, git, jq and cc on the path; by hand, as it takes 40 duets of 20 s.
+# Usage: commits.sh FOLDER [SECONDS-PER-DUET | lab]
+# Needs klatch, git, jq and cc on the path, for the lab QEMU; by hand, as it takes 40 duets of 20 s, or 40 boots.
 set -eu
 
-folder=${1:?usage: planted-commits.sh FOLDER [SECONDS-PER-DUET]}
-seconds=${2:-20}
+folder=${1:?usage: commits.sh FOLDER [SECONDS-PER-DUET | lab]}
+way=${2:-20}
 sources=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
@@ -23,6 +23,13 @@ compare() {
   # shellcheck disable=SC2086
   klatch duet echo echo --catalog-a "$folder/builds/$a" --catalog-b "$folder/builds/$b" --name-a "$a" --name-b "$b" \
     $workload --slice 25ms --json "$@"
+}
+
+# One run of a build in the lab, whose clock counts instructions.
+count() {
+  klatch lab exec --file "$folder/builds/$1/echo" --file "$folder/builds/$1/echo.toml" --out "$results/$1" -- \
+    run rr --platform echo --catalog "$folder/builds/$1" --label "$1" --connections 16 \
+    --duration 250ms --warmup 100ms --trials 1 >"$folder/last.txt" 2>&1
 }
 
 # Builds what the working tree holds, under a label.
@@ -54,7 +61,7 @@ work $least
 build low
 work $((2 * least))
 build high
-ratio=$(compare low high --duration "$((3 * seconds))s" --out "$folder/scale" |
+ratio=$(compare low high --duration 60s --out "$folder/scale" |
   jq '.metrics[] | select(.metric == "server_cpu_us_per_message") | .ratio.estimate')
 echo "doubling the work of $least rounds: x $ratio"
 
@@ -75,13 +82,15 @@ while [ $commit -le 40 ]; do
   git -C "$repository" -c user.name=x -c user.email=x@example.org commit --quiet -m "commit $commit"
   label=$(printf 'c%02d-%s' $commit "$(git -C "$repository" rev-parse --short=7 HEAD)")
   build "$label"
-  if [ $commit -eq 1 ]; then
+  if [ "$way" = lab ]; then
+    count "$label"
+  elif [ $commit -eq 1 ]; then
     base=$label
   else
-    compare "$base" "$label" --duration "${seconds}s" --out "$results" >"$folder/last.json"
+    compare "$base" "$label" --duration "${way}s" --out "$results" >"$folder/last.json"
     jq -r --arg name "$label" '.metrics[] | select(.metric == "server_cpu_us_per_message") | "\($name): x \(.ratio.estimate)"' \
       "$folder/last.json"
   fi
   commit=$((commit + 1))
 done
-klatch history "$results"
+if [ "$way" = lab ]; then klatch history --order path "$results"; else klatch history "$results"; fi
