@@ -111,7 +111,8 @@ impl<O: Offer> Args for WorkloadArgs<O> {
             .value_parser(PossibleValuesParser::new(kinds))
             .default_value(WorkloadKind::default().name())
             .help_heading(HEADING);
-        let arguments: Vec<Arg> = offered::<O>().iter().map(argument).chain([kind]).collect();
+        let settings = offered::<O>();
+        let arguments: Vec<Arg> = std::iter::once(kind).chain(settings.iter().map(argument)).collect();
         let group = ArgGroup::new(GROUP).args(arguments.iter().map(Arg::get_id)).multiple(true);
         command.args(arguments).group(group)
     }

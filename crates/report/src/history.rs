@@ -75,7 +75,9 @@ pub fn history_answer(history: &History) -> String {
         return format!("No change of level is shown in {}.", series(judged));
     }
     let size = |change: &HistoryChange| change.ratio.ln().abs();
-    let is_other = |series: &HistorySeries| !series.metric.starts_with(SERVER_CPU);
+    // Per message or per operation.
+    let aliases = |name: &str| Metric::named(name).map(|metric| metric.aliases);
+    let is_other = |series: &HistorySeries| aliases(&series.metric) != aliases(SERVER_CPU);
     found.sort_by(|a, b| is_other(a.0).cmp(&is_other(b.0)).then(size(b.1).total_cmp(&size(a.1))));
     let all = found.len();
     let changes = if all == 1 { "1 change".to_owned() } else { format!("{all} changes") };
