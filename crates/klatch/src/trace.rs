@@ -212,7 +212,8 @@ fn record(duration: Option<Time>, size: u64, file: &Path) -> anyhow::Result<()> 
         None => stopped.recv().is_ok(),
     };
     let trace = recorder.end()?;
-    print_line(format_args!("{} events, {} lost, {} bytes", trace.events, trace.lost, trace.file_bytes));
+    let [events, lost, bytes] = [trace.events, trace.lost, trace.file_bytes].map(grouped);
+    print_line(format_args!("{events} events, {lost} lost, {bytes} bytes"));
     Ok(())
 }
 
