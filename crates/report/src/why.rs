@@ -59,7 +59,7 @@ pub(crate) fn tables(
             head.extend((!only_shown).then(|| "shown".to_owned()));
             tables.push(SectionTable {
                 title: format!("{who} by {by}, µs per {unit}"),
-                head,
+                head: answer_first(head, only_shown),
                 rows: listed.map(|row| time_row(row, only_shown)).collect(),
             });
         }
@@ -69,7 +69,7 @@ pub(crate) fn tables(
     head.extend((!only_shown).then(|| "shown".to_owned()));
     tables.push(SectionTable {
         title: format!("counts per {unit}"),
-        head,
+        head: answer_first(head, only_shown),
         rows: counts.map(|count| count_row(count, only_shown)).collect(),
     });
     tables.retain(|table| !table.rows.is_empty());
@@ -85,6 +85,15 @@ fn time_row(row: &ExplainedRow, only_shown: bool) -> Vec<String> {
         format!("{} to {}", signed(row.low_us), signed(row.high_us)),
     ];
     cells.extend((!only_shown).then(|| is_shown(row.is_shown)));
+    answer_first(cells, only_shown)
+}
+
+/// The cells of a row in the order of the page, whose narrow screens show the first columns: the difference before the two values.
+fn answer_first(mut cells: Vec<String>, is_terminal: bool) -> Vec<String> {
+    if !is_terminal {
+        let values: Vec<String> = cells.drain(1..3).collect();
+        cells.extend(values);
+    }
     cells
 }
 
@@ -102,7 +111,7 @@ fn count_row(count: &ExplainedCount, only_shown: bool) -> Vec<String> {
     let mut cells =
         vec![format!("{by}{}", count.name), per_message(count.a), per_message(count.b), ratio, interval];
     cells.extend((!only_shown).then(|| is_shown(count.is_shown)));
-    cells
+    answer_first(cells, only_shown)
 }
 
 /// Whether a row is more than chance, in a table that has others too.
@@ -210,8 +219,13 @@ fn resolution(rows: &[ExplainedRow]) -> f64 {
 }
 
 fn signed(us: f64) -> String {
-    let sign = if us < 0.0 { "-" } else { "+" };
-    format!("{sign}{}", three_digits(us.abs()))
+    let size = three_digits(us.abs());
+    let sign = match us {
+        _ if size == three_digits(0.0) => "",
+        us if us < 0.0 => "-",
+        _ => "+",
+    };
+    format!("{sign}{size}")
 }
 
 /// A count per message, with digits enough for a rare event.

@@ -108,7 +108,7 @@ fn page_and_markdown_have_all_rows_and_the_flame_graph_of_the_difference() {
         page.contains("server by system call, µs per request") && page.contains("red takes more in after")
     );
     let text = markdown(&report);
-    assert!(text.contains("| write | 2.00 | 2.90 | +0.90 | +0.85 to +0.95 | yes |"), "{text}");
+    assert!(text.contains("| write | +0.90 | +0.85 to +0.95 | yes | 2.00 | 2.90 |"), "{text}");
 }
 
 #[test]
