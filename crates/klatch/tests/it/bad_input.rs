@@ -202,7 +202,8 @@ fn a_full_disk_is_reported_before_anything_starts() {
 fn an_error_is_printed_with_its_cause() {
     let folder = tempfile::tempdir().unwrap();
     let results = folder.path().join("results.jsonl");
-    std::fs::write(&results, "").unwrap();
+    let record = klatch_record::samples::record(1, 1, 50_000.0);
+    std::fs::write(&results, serde_json::to_string(&record).unwrap()).unwrap();
     // A file occupies the path of the report's folder.
     let report = results.join("report.html");
     let mut command = klatch();
