@@ -70,7 +70,7 @@ fn feed<P: Parties>(parties: &mut P, bytes: &[u8], piece: usize) -> CrowdResult 
 
 /// The events of a protocol in these bytes, whole or in pieces, and the replies.
 fn events<P: Protocol>(bytes: &[u8], piece: usize) -> (Vec<String>, Vec<u8>) {
-    let mut protocol = P::new(UserId { room: 1, user: 0, users: 3 });
+    let mut protocol = P::new(UserId { room: 1, user: 0, users: 3 }, &None);
     let (mut events, mut replies, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
     for bytes in bytes.chunks(piece) {
         waiting.extend_from_slice(bytes);
@@ -101,7 +101,7 @@ fn any_chat<P: Protocol>(bytes: &[u8]) {
     };
     for joined in [false, true] {
         let (worker, shared) = worker();
-        let mut rooms = Rooms::<P>::new(worker, &workload, 1, 0..1);
+        let mut rooms = Rooms::<P>::new(worker, &workload, 1, &None, 0..1);
         for index in 0..3 {
             rooms.write_handshake(index);
             rooms.link(index).joined = joined;

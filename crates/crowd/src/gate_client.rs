@@ -40,11 +40,11 @@ pub(crate) fn spawn<P: Protocol>(
 ) -> std::io::Result<()> {
     let (start, rooms) = (options.workload.start(), options.workload.parties());
     let (timeout, connect_timeout) = (options.gate_timeout, options.connect_timeout);
-    let server = server.clone();
+    let (server, login) = (server.clone(), options.login.clone());
     std::thread::Builder::new().name("gate".to_owned()).spawn(move || {
         let membership = GateMembership::new(gate, start, rooms);
         let id = UserId { room: ROOM, user: start, users: USERS };
-        let (protocol, channel) = (P::new(id), Channel::new(&server, id));
+        let (protocol, channel) = (P::new(id, &login), Channel::new(&server, id));
         let stream = match addresses.connect(connect_timeout) {
             Ok(stream) => stream,
             Err(error) => return fail(&control, FailureKind::Join, format!("cannot connect: {error}")),

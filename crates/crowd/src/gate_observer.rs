@@ -20,7 +20,7 @@ const LINE_BYTES_MAX: usize = 16 * 1024;
 /// The server cannot be reached, the connection broke, or a line has no end.
 pub fn observe_gates(address: SocketAddr, mut on_open: impl FnMut(u64)) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(address)?;
-    let (mut protocol, mut out) = (Irc::new(OBSERVER), Vec::new());
+    let (mut protocol, mut out) = (Irc::new(OBSERVER, &None), Vec::new());
     protocol.write_handshake(&mut out);
     let (mut input, mut buffer) = (Vec::new(), [0; 4096]);
     loop {

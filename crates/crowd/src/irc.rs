@@ -2,9 +2,14 @@
 
 use std::ops::Deref;
 
+use base64::{Engine, engine::general_purpose::STANDARD as BASE64};
 use klatch_protocol::chat::write;
+use klatch_record::Login;
 
-use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, decimal, line, split};
+use crate::protocol::{Credentials, Protocol, ServerEvent, Speaker, UserId, decimal, line, split};
+
+/// Bytes of Base64 in a line of SASL.
+const SASL_LINE: usize = 400;
 
 /// Digits of the largest user number.
 const DIGITS_MAX: usize = 4;
@@ -12,6 +17,7 @@ const DIGITS_MAX: usize = 4;
 /// One user on an IRC server.
 pub(crate) struct Irc {
     id: UserId,
+    login: Credentials,
     /// The start of a message to the room: `PRIVMSG #klatch-12 :`.
     message_prefix: InlineBytes<{ b"PRIVMSG #klatch-65535 :".len() }>,
     /// The start of a line from a member of the room: `:r12u`.
@@ -104,6 +110,12 @@ impl Irc {
             b"422" => ServerEvent::Ignored,
             // Neither is the request to wait while a server looks up a new client, which it calls `*`.
             b"439" if params.starts_with(b"* ") => ServerEvent::Ignored,
+            // Logged in by SASL: registration goes on.
+            b"903" => {
+                out.extend_from_slice(b"CAP END\r\n");
+                ServerEvent::Ignored
+            }
+            b"902" | b"904" | b"905" | b"906" | b"908" => ServerEvent::Refused(line),
             [b'4' | b'5', ..] => ServerEvent::Refused(line),
             _ => ServerEvent::Ignored,
         }
@@ -111,14 +123,22 @@ impl Irc {
 }
 
 impl Protocol for Irc {
-    fn new(id: UserId) -> Irc {
+    fn new(id: UserId, login: &Credentials) -> Irc {
         let message_prefix = InlineBytes::new(&format!("PRIVMSG #klatch-{} :", id.room));
         let member_prefix = InlineBytes::new(&format!(":r{}u", id.room));
-        Irc { id, message_prefix, member_prefix }
+        Irc { id, login: login.clone(), message_prefix, member_prefix }
     }
 
     fn write_handshake(&self, out: &mut Vec<u8>) {
         let nick = format!("r{}u{}", self.id.room, self.id.user);
+        match self.login.as_deref() {
+            None => {}
+            Some(Login { user: Some(_), .. }) => out.extend_from_slice(b"CAP REQ :sasl\r\n"),
+            // A password alone is that of the server.
+            Some(Login { user: None, password }) => {
+                write::pass(out, password.as_deref().unwrap_or_default().as_bytes());
+            }
+        }
         write::nick(out, nick.as_bytes());
         write::user(out, nick.as_bytes(), b"klatch");
     }
@@ -149,6 +169,7 @@ impl Irc {
                     ServerEvent::Ignored
                 }
                 b"ERROR" => ServerEvent::Closing(line),
+                b"AUTHENTICATE" => self.authenticate(out),
                 // Such as HTTP/1.1 or SSH-2.0: a command of IRC is a word or a number.
                 other if !other.iter().all(u8::is_ascii_alphanumeric) => ServerEvent::Refused(line),
                 _ => ServerEvent::Ignored,
@@ -163,11 +184,41 @@ impl Irc {
                 Speaker::Member(user) => ServerEvent::Left(user),
                 Speaker::Stranger(_) | Speaker::Unknown => ServerEvent::Ignored,
             },
+            b"CAP" => self.capabilities(line, params, out),
             // Some servers prefix these commands with their name.
-            b"PING" | b"ERROR" => self.line(rest, out),
+            b"PING" | b"ERROR" | b"AUTHENTICATE" => self.line(rest, out),
             [b'0'..=b'9', b'0'..=b'9', b'0'..=b'9'] => self.numeric(command, line, params, out),
             _ => ServerEvent::Ignored,
         }
+    }
+}
+
+impl Irc {
+    /// The answer to `CAP REQ :sasl`.
+    fn capabilities<'a>(&self, line: &'a [u8], params: &[u8], out: &mut Vec<u8>) -> ServerEvent<'a> {
+        let answer = params.split(|&byte| byte == b' ').nth(1);
+        match answer.filter(|_| self.login.is_some()) {
+            Some(b"ACK") => {
+                out.extend_from_slice(b"AUTHENTICATE PLAIN\r\n");
+                ServerEvent::Ignored
+            }
+            Some(b"NAK") => ServerEvent::Refused(line),
+            _ => ServerEvent::Ignored,
+        }
+    }
+
+    /// User and password by SASL PLAIN, RFC 4616, in lines of 400 bytes; a last line that is full is followed by `+`.
+    fn authenticate<'a>(&self, out: &mut Vec<u8>) -> ServerEvent<'a> {
+        if let Some(Login { user: Some(user), password }) = self.login.as_deref() {
+            let plain = format!("{user}\0{user}\0{}", password.as_deref().unwrap_or_default());
+            let text = BASE64.encode(plain);
+            let lines = text.as_bytes().chunks(SASL_LINE);
+            let end = (text.len() % SASL_LINE == 0).then_some(&b"+"[..]);
+            for line in lines.chain(end) {
+                out.extend_from_slice(&[b"AUTHENTICATE ", line, b"\r\n"].concat());
+            }
+        }
+        ServerEvent::Ignored
     }
 }
 
@@ -193,7 +244,7 @@ mod tests {
 
     fn parse(line: &str) -> (ServerEvent<'_>, String) {
         let mut out = Vec::new();
-        let mut irc = Irc::new(UserId { room: 12, user: 3, users: 20 });
+        let mut irc = Irc::new(UserId { room: 12, user: 3, users: 20 }, &None);
         let (taken, event) = irc.parse(line.as_bytes(), &mut out).expect("a whole line");
         assert_eq!(taken, line.len());
         (event, String::from_utf8(out).unwrap())
@@ -227,6 +278,48 @@ mod tests {
         assert_eq!(parse(":eve!e@h QUIT\r\n").0, ServerEvent::Ignored);
     }
 
+    /// What a user with this login says first, and to each of these lines.
+    fn said(login: Login, lines: &[&str]) -> Vec<String> {
+        let mut irc = Irc::new(UserId { room: 12, user: 3, users: 20 }, &Some(login.into()));
+        let mut out = Vec::new();
+        irc.write_handshake(&mut out);
+        let mut all = vec![String::from_utf8(std::mem::take(&mut out)).unwrap()];
+        for line in lines {
+            irc.parse(format!("{line}\r\n").as_bytes(), &mut out);
+            all.push(String::from_utf8(std::mem::take(&mut out)).unwrap());
+        }
+        all
+    }
+
+    #[test]
+    fn users_log_in_with_sasl_and_servers_have_a_password() {
+        let login = |user: Option<&str>, password: &str| Login {
+            user: user.map(str::to_owned),
+            password: Some(password.to_owned()),
+        };
+        let dialogue = [":srv CAP * ACK :sasl", "AUTHENTICATE +", ":srv 903 r12u3 :SASL successful"];
+        let all = said(login(Some("jilles"), "sesame"), &dialogue);
+        assert!(all[0].starts_with("CAP REQ :sasl\r\nNICK r12u3\r\nUSER "), "{all:?}");
+        // The example of the specification of SASL in IRCv3.
+        let plain = "AUTHENTICATE amlsbGVzAGppbGxlcwBzZXNhbWU=\r\n";
+        assert_eq!(all[1..], ["AUTHENTICATE PLAIN\r\n", plain, "CAP END\r\n"]);
+        assert!(said(login(None, "door"), &[])[0].starts_with("PASS :door\r\nNICK r12u3\r\n"));
+        // 2 × 1 + 2 + 296 bytes are 400 of Base64.
+        let full = &said(login(Some("u"), &"x".repeat(296)), &["AUTHENTICATE +"])[1];
+        assert!(
+            full.len() == 2 * "AUTHENTICATE \r\n".len() + 401 && full.ends_with("AUTHENTICATE +\r\n"),
+            "{full}"
+        );
+        for refusal in [":srv 904 r12u3 :SASL authentication failed", ":srv CAP * NAK :sasl"] {
+            let mut irc =
+                Irc::new(UserId { room: 1, user: 0, users: 2 }, &Some(login(Some("u"), "p").into()));
+            let parsed = irc
+                .parse(format!("{refusal}\r\n").as_bytes(), &mut Vec::new())
+                .map(|(_, event)| matches!(event, ServerEvent::Refused(_)));
+            assert_eq!(parsed, Some(true), "{refusal}");
+        }
+    }
+
     #[test]
     fn pings_are_answered_and_refusals_reported() {
         assert_eq!(parse("PING :abc\r\n").1, "PONG :abc\r\n");
@@ -246,7 +339,7 @@ mod tests {
 
     #[test]
     fn an_incomplete_line_waits_and_odd_lines_are_ignored() {
-        let mut irc = Irc::new(UserId { room: 1, user: 0, users: 2 });
+        let mut irc = Irc::new(UserId { room: 1, user: 0, users: 2 }, &None);
         assert_eq!(irc.parse(b":r1u1!x PRIVMSG #klatch-1 :h", &mut Vec::new()), None);
         for line in ["\r\n", ":\r\n", ":x\r\n", ": PRIVMSG\r\n", "PRIVMSG\r\n", ":x PRIVMSG #klatch-12\r\n"] {
             assert_eq!(parse(line), (ServerEvent::Ignored, String::new()), "{line:?}");

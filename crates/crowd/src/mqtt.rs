@@ -1,6 +1,6 @@
 //! MQTT 5 at QoS 0. A room is a topic; the subscription option `no local` keeps a message from its speaker.
 
-use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, line};
+use crate::protocol::{Credentials, Protocol, ServerEvent, Speaker, UserId, line};
 
 const CONNECT: u8 = 0x10;
 const CONNACK: u8 = 0x20;
@@ -10,6 +10,8 @@ const SUBACK: u8 = 0x90;
 const DISCONNECT: u8 = 0xe0;
 
 const CLEAN_START: u8 = 0x02;
+const HAS_PASSWORD: u8 = 0x40;
+const HAS_USER: u8 = 0x80;
 const NO_LOCAL: u8 = 0x04;
 const REFUSED_CONNECTION: &[u8] = b"the broker refused the connection";
 const REFUSED_SUBSCRIPTION: &[u8] = b"the broker refused the subscription";
@@ -20,22 +22,30 @@ const FAILURES: u8 = 0x80;
 pub(crate) struct Mqtt {
     client: Box<[u8]>,
     topic: Box<[u8]>,
+    login: Credentials,
     /// The broker has accepted the connection.
     connected: bool,
 }
 
 impl Protocol for Mqtt {
-    fn new(id: UserId) -> Mqtt {
+    fn new(id: UserId, login: &Credentials) -> Mqtt {
         Mqtt {
             client: format!("r{}u{}", id.room, id.user).into_bytes().into(),
             topic: format!("klatch/{}", id.room).into_bytes().into(),
+            login: login.clone(),
             connected: false,
         }
     }
 
     fn write_handshake(&self, out: &mut Vec<u8>) {
         // Version 5, no keep-alive, no properties.
-        let connect = [&string(b"MQTT")[..], &[5, CLEAN_START, 0, 0, 0], &string(&self.client)].concat();
+        let login = self.login.as_deref();
+        let user = login.and_then(|login| login.user.as_ref()).map(|user| (HAS_USER, user));
+        let password =
+            login.and_then(|login| login.password.as_ref()).map(|password| (HAS_PASSWORD, password));
+        let flags = user.iter().chain(&password).fold(CLEAN_START, |flags, (flag, _)| flags | flag);
+        let mut connect = [&string(b"MQTT")[..], &[5, flags, 0, 0, 0], &string(&self.client)].concat();
+        connect.extend(user.iter().chain(&password).flat_map(|(_, text)| string(text.as_bytes())));
         packet(out, CONNECT, &connect);
         // Packet number 1, no properties.
         let subscribe = [&[0, 1, 0][..], &string(&self.topic), &[NO_LOCAL]].concat();
@@ -117,8 +127,8 @@ fn reason(code: Option<&u8>, otherwise: &'static [u8]) -> &'static [u8] {
         Some(0x82) => b"the broker refused: protocol error",
         Some(0x84) => b"the broker refused: unsupported protocol version; the crowd needs MQTT 5",
         Some(0x85) => b"the broker refused: client identifier not valid",
-        Some(0x86) => b"the broker refused: bad user name or password; the crowd has none",
-        Some(0x87) => b"the broker refused: not authorized; the crowd has no user name",
+        Some(0x86) => b"the broker refused: bad user name or password",
+        Some(0x87) => b"the broker refused: not authorized",
         Some(0x88) => b"the broker refused: server unavailable",
         Some(0x89) => b"the broker refused: server busy",
         Some(0x8a) => b"the broker refused: banned",
@@ -168,11 +178,13 @@ fn take_length(input: &[u8]) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use klatch_record::Login;
+
     use super::*;
 
     /// A user whose connection the broker has accepted.
     fn mqtt() -> Mqtt {
-        Mqtt { connected: true, ..Mqtt::new(UserId { room: 12, user: 3, users: 20 }) }
+        Mqtt { connected: true, ..Mqtt::new(UserId { room: 12, user: 3, users: 20 }, &None) }
     }
 
     /// What a user who has sent its handshake is refused with.
@@ -199,6 +211,15 @@ mod tests {
         assert!(
             matches!(closing, Some((4, ServerEvent::Closing(said))) if said.ends_with(b"took over the session"))
         );
+    }
+
+    #[test]
+    fn a_login_follows_the_client() {
+        let login = Login { user: Some("alice".into()), password: Some("pw".into()) };
+        let mut out = Vec::new();
+        Mqtt::new(UserId { room: 12, user: 3, users: 20 }, &Some(login.into())).write_handshake(&mut out);
+        let connect = b"\x10\x1d\x00\x04MQTT\x05\xc2\x00\x00\x00\x00\x05r12u3\x00\x05alice\x00\x02pw";
+        assert_eq!(out[..connect.len()], connect[..]);
     }
 
     #[test]

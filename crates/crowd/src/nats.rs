@@ -1,22 +1,37 @@
 //! NATS, its client protocol as text over TCP. A room is a subject; `echo: false` suppresses delivery to the speaker.
 
-use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, decimal, line, split};
+use klatch_record::Login;
+
+use crate::protocol::{Credentials, Protocol, ServerEvent, Speaker, UserId, decimal, line, split};
 
 /// One user on a NATS server.
 pub(crate) struct Nats {
     subject: Box<[u8]>,
+    login: Credentials,
 }
 
 impl Protocol for Nats {
-    fn new(id: UserId) -> Nats {
-        Nats { subject: format!("klatch.{}", id.room).into_bytes().into() }
+    fn new(id: UserId, login: &Credentials) -> Nats {
+        Nats { subject: format!("klatch.{}", id.room).into_bytes().into(), login: login.clone() }
     }
 
     fn write_handshake(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(
-            br#"CONNECT {"verbose":false,"pedantic":false,"echo":false,"lang":"klatch","version":"1"}"#,
+            br#"CONNECT {"verbose":false,"pedantic":false,"echo":false,"lang":"klatch","version":"1""#,
         );
-        out.extend_from_slice(b"\r\nSUB ");
+        // A password alone is a token.
+        let fields = match self.login.as_deref() {
+            None => [("", &None), ("", &None)],
+            Some(Login { user: None, password }) => [("auth_token", password), ("", &None)],
+            Some(Login { user, password }) => [("user", user), ("pass", password)],
+        };
+        for (name, value) in fields {
+            if let Some(value) = value {
+                let json = serde_json::Value::from(value.as_str());
+                out.extend_from_slice(format!(r#","{name}":{json}"#).as_bytes());
+            }
+        }
+        out.extend_from_slice(b"}\r\nSUB ");
         out.extend_from_slice(&self.subject);
         // The server answers the ping after it has made the subscription.
         out.extend_from_slice(b" 1\r\nPING\r\n");
@@ -69,7 +84,19 @@ mod tests {
     use super::*;
 
     fn nats() -> Nats {
-        Nats::new(UserId { room: 12, user: 3, users: 20 })
+        Nats::new(UserId { room: 12, user: 3, users: 20 }, &None)
+    }
+
+    #[test]
+    fn a_login_is_part_of_the_first_command() {
+        for (user, said) in [(Some("a\"b"), r#","user":"a\"b","pass":"p"}"#), (None, r#","auth_token":"p"}"#)]
+        {
+            let login = Login { user: user.map(str::to_owned), password: Some("p".into()) };
+            let mut out = Vec::new();
+            Nats::new(UserId { room: 1, user: 0, users: 2 }, &Some(login.into())).write_handshake(&mut out);
+            let text = String::from_utf8(out).unwrap();
+            assert!(text.contains(&format!(r#""version":"1"{said}"#)), "{text}");
+        }
     }
 
     #[test]

@@ -2,10 +2,11 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use klatch_record::{
-    ChatWorkload, CrowdEvent, Gate, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind,
+    ChatWorkload, CrowdEvent, Gate, Login, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
@@ -41,6 +42,8 @@ pub struct Options {
     pub gate_timeout: Duration,
     /// Workloads `trade` and `orders`: the file with the ledgers of earlier runs on the same database, which is replaced at the end.
     pub ledger: Option<PathBuf>,
+    /// What users say of themselves to a chat server before they join.
+    pub login: Option<Arc<Login>>,
     /// Wait for [`crate::ControlSender::go`] and [`crate::ControlSender::quit`].
     pub steered: bool,
 }
@@ -83,6 +86,12 @@ pub enum CrowdError {
     Transport {
         /// The transport of the options.
         transport: Transport,
+        /// Kind of the workload.
+        workload: WorkloadKind,
+    },
+    /// Only chat has users who log in.
+    #[error("users of the workload chat log in, and those of {workload} do not: leave out user and password")]
+    Login {
         /// Kind of the workload.
         workload: WorkloadKind,
     },
@@ -148,6 +157,9 @@ impl Options {
         let (transport, workload) = (server.transport(), self.workload.kind());
         if !transport.is_plain() && workload != WorkloadKind::Chat {
             return Err(CrowdError::Transport { transport, workload });
+        }
+        if self.login.is_some() && workload != WorkloadKind::Chat {
+            return Err(CrowdError::Login { workload });
         }
         let churns = self.workload.chat().is_some_and(ChatWorkload::has_churn);
         if churns && self.threads.is_two_per_user() {

@@ -1,5 +1,9 @@
 //! The crowd's interface to a wire protocol. Each protocol is a module of its own.
 
+use std::sync::Arc;
+
+use klatch_record::Login;
+
 /// Identifies a user. Nick, channel and topic are derived from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserId {
@@ -7,6 +11,9 @@ pub(crate) struct UserId {
     pub(crate) user: u32,
     pub(crate) users: u32,
 }
+
+/// What a user says of itself before it joins. Shared: with a hundred thousand users, a copy for each would cost memory.
+pub(crate) type Credentials = Option<Arc<Login>>;
 
 /// The sender of a message, as the protocol reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +50,7 @@ pub(crate) trait Protocol: Send + 'static {
     /// Whether the server also delivers a message to its speaker. The crowd expects such deliveries and does not count them.
     const ECHOES: bool = false;
     /// The state of a user that is not connected yet.
-    fn new(id: UserId) -> Self;
+    fn new(id: UserId, login: &Credentials) -> Self;
     /// Appends what a user sends after connecting: registration, and subscription where it needs no answer first.
     fn write_handshake(&self, out: &mut Vec<u8>);
     /// Appends a message to the room; `text` appends its text of `size` bytes.

@@ -1,7 +1,9 @@
 //! Redis publish/subscribe over RESP3, where a subscribed connection may publish too. A room is a channel. Redis also
 //! delivers a message to its speaker. The server pays for that delivery, and the crowd does not count it.
 
-use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, decimal, line};
+use klatch_record::Login;
+
+use crate::protocol::{Credentials, Protocol, ServerEvent, Speaker, UserId, decimal, line};
 
 /// Deepest nesting of RESP values in the answers that Redis sends here.
 const DEPTH_MAX: u32 = 8;
@@ -12,17 +14,28 @@ const OTHER_VALUES: &[u8] = b"+:,_#($=*~%|";
 /// One user on a Redis server.
 pub(crate) struct Redis {
     channel: Box<[u8]>,
+    login: Credentials,
 }
+
+/// The user of a password alone.
+const USUAL_USER: &str = "default";
 
 impl Protocol for Redis {
     const ECHOES: bool = true;
 
-    fn new(id: UserId) -> Redis {
-        Redis { channel: format!("klatch-{}", id.room).into_bytes().into() }
+    fn new(id: UserId, login: &Credentials) -> Redis {
+        Redis { channel: format!("klatch-{}", id.room).into_bytes().into(), login: login.clone() }
     }
 
     fn write_handshake(&self, out: &mut Vec<u8>) {
-        command(out, &[b"HELLO", b"3"]);
+        match self.login.as_deref() {
+            None => command(out, &[b"HELLO", b"3"]),
+            Some(Login { user, password }) => {
+                let user = user.as_deref().unwrap_or(USUAL_USER);
+                let password = password.as_deref().unwrap_or_default();
+                command(out, &[b"HELLO", b"3", b"AUTH", user.as_bytes(), password.as_bytes()]);
+            }
+        }
         command(out, &[b"SUBSCRIBE", &self.channel]);
     }
 
@@ -113,7 +126,19 @@ mod tests {
     use super::*;
 
     fn redis() -> Redis {
-        Redis::new(UserId { room: 12, user: 3, users: 20 })
+        Redis::new(UserId { room: 12, user: 3, users: 20 }, &None)
+    }
+
+    #[test]
+    fn a_login_comes_with_the_first_command() {
+        for (user, said) in [(Some("alice"), "$5\r\nalice"), (None, "$7\r\ndefault")] {
+            let login = Login { user: user.map(str::to_owned), password: Some("pass word".into()) };
+            let mut out = Vec::new();
+            Redis::new(UserId { room: 1, user: 0, users: 2 }, &Some(login.into())).write_handshake(&mut out);
+            let hello =
+                format!("*5\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nAUTH\r\n{said}\r\n$9\r\npass word\r\n");
+            assert!(out.starts_with(hello.as_bytes()), "{}", String::from_utf8_lossy(&out));
+        }
     }
 
     #[test]

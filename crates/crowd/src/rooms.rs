@@ -10,7 +10,7 @@ use crate::churn::Churn;
 use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties};
-use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, shown, shown_up_to};
+use crate::protocol::{Credentials, Protocol, ServerEvent, Speaker, UserId, shown, shown_up_to};
 use crate::user::{HELD, User};
 use crate::worker::{Worker, WorkerState};
 
@@ -26,16 +26,23 @@ pub(crate) struct Rooms<P> {
     churn: Option<Churn>,
     /// Users who have messages left, or whose time has not ended.
     talking: usize,
+    login: Credentials,
 }
 
 impl<P: Protocol> Rooms<P> {
     /// The rooms `range`, counted from the first of the workload.
-    pub(crate) fn new(worker: Worker, workload: &ChatWorkload, seed: u64, range: Range<u32>) -> Rooms<P> {
-        let users: Vec<User<P>> = User::all(workload, seed, range);
+    pub(crate) fn new(
+        worker: Worker,
+        workload: &ChatWorkload,
+        seed: u64,
+        login: &Credentials,
+        range: Range<u32>,
+    ) -> Rooms<P> {
+        let users: Vec<User<P>> = User::all(workload, seed, login, range);
         let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
         let churn = Churn::new(workload, seed, &ids);
         let talking = users.iter().filter(|user| !user.pace.is_done(workload)).count();
-        Rooms { worker, workload: workload.clone(), users, churn, talking }
+        Rooms { worker, workload: workload.clone(), users, churn, talking, login: login.clone() }
     }
 
     fn on_event(&mut self, index: usize, event: ServerEvent<'_>, now_ns: u64) {
@@ -294,7 +301,7 @@ impl<P: Protocol> Parties for Rooms<P> {
             return AfterEnd::Failure;
         }
         let user = &mut self.users[index];
-        user.protocol = P::new(user.id);
+        user.protocol = P::new(user.id, &self.login);
         user.link.joined = false;
         self.churn.iter_mut().for_each(|churn| churn.on_end(index, now_ns));
         AfterEnd::Rejoin
@@ -373,7 +380,7 @@ mod tests {
         };
         let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
         let worker = Worker::new(0, shared.clone(), channel().0);
-        let mut rooms = Rooms::<Irc>::new(worker, &workload, 1, 0..1);
+        let mut rooms = Rooms::<Irc>::new(worker, &workload, 1, &None, 0..1);
         shared.open_gate();
         let gate_ns = shared.gate_ns();
         let mut now_ns = gate_ns;

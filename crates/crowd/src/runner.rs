@@ -109,7 +109,7 @@ impl Run<'_> {
             let (addresses, shared) = (addresses.clone(), shared.clone());
             gate_client::spawn::<P>(server, options, gate.clone(), addresses, shared, control.clone())
         };
-        let rooms = |worker, range| Rooms::<P>::new(worker, chat, options.seed, range);
+        let rooms = |worker, range| Rooms::<P>::new(worker, chat, options.seed, &options.login, range);
         Ok(self.parties(rooms, start_gate_client, on_event)?.0)
     }
 

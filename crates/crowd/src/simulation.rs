@@ -29,7 +29,7 @@ pub fn simulate_room(count: u32) -> u64 {
     };
     let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
     let (control, _inbox) = channel();
-    let mut room = Rooms::<Irc>::new(Worker::new(0, shared.clone(), control), &workload, 1, 0..1);
+    let mut room = Rooms::<Irc>::new(Worker::new(0, shared.clone(), control), &workload, 1, &None, 0..1);
     shared.open_gate();
     let all = room.users.len();
     let mut now_ns = shared.gate_ns();

@@ -256,6 +256,7 @@ mod tests {
             gate: None,
             gate_timeout: Duration::from_secs(1),
             ledger: None,
+            login: None,
             steered: false,
         };
         let shared = Shared::new(vec![Wake::Threads(Mutex::default())]);

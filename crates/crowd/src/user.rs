@@ -7,7 +7,7 @@ use klatch_record::ChatWorkload;
 use crate::account::Account;
 use crate::link::Link;
 use crate::pace::Pace;
-use crate::protocol::{Protocol, UserId};
+use crate::protocol::{Credentials, Protocol, UserId};
 
 pub(crate) struct User<P> {
     pub(crate) id: UserId,
@@ -25,22 +25,27 @@ pub(crate) const HELD: u64 = u64::MAX;
 
 impl<P: Protocol> User<P> {
     /// The users of the rooms `range`, counted from the first of the workload.
-    pub(crate) fn all(workload: &ChatWorkload, seed: u64, range: Range<u32>) -> Vec<User<P>> {
+    pub(crate) fn all(
+        workload: &ChatWorkload,
+        seed: u64,
+        login: &Credentials,
+        range: Range<u32>,
+    ) -> Vec<User<P>> {
         let mut all = Vec::with_capacity(range.len() * workload.users as usize);
         for room in range {
             for user in 0..workload.users {
                 let room = workload.start + room;
                 let pace = Pace::new(workload, seed, room, user);
-                all.push(User::new(UserId { room, user, users: workload.users }, pace));
+                all.push(User::new(UserId { room, user, users: workload.users }, login, pace));
             }
         }
         all
     }
 
-    fn new(id: UserId, pace: Pace) -> User<P> {
+    fn new(id: UserId, login: &Credentials, pace: Pace) -> User<P> {
         User {
             id,
-            protocol: P::new(id),
+            protocol: P::new(id, login),
             account: Account::new(id.user, id.users),
             pace,
             link: Link::default(),

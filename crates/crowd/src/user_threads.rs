@@ -446,6 +446,7 @@ mod tests {
             gate: None,
             gate_timeout: Duration::from_secs(5),
             ledger: None,
+            login: None,
             steered: false,
         };
         let (control, inbox) = crate::control_channel();

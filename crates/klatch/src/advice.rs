@@ -128,6 +128,8 @@ fn of_conflict(conflict: Conflict) -> Option<&'static str> {
              all machines, by --ca",
         ),
         Conflict::SubprotocolAndTransport => Some("leave out --subprotocol"),
+        Conflict::LoginAndCrowd => Some("leave out --crowd, or user and password of the target"),
+        Conflict::LoginAndWorkload => None,
         Conflict::ChurnAndCrowd => Some("leave out --churn or --crowd"),
         Conflict::ReadersAndTarget
         | Conflict::ReadersAndCrowdKnobs

@@ -82,6 +82,10 @@ impl Conformance {
                 "no checks have a path of HTTP: leave it out of {}",
                 self.target
             );
+            anyhow::ensure!(
+                target.login.is_none(),
+                "the checks of conformance have no login: leave out user and password"
+            );
             let findings = self.check(&Checked {
                 endpoint: &target.endpoint,
                 class: None,

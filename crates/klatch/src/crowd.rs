@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -149,7 +150,7 @@ impl Crowd {
             !self.tls.ktls || !is_two_per_user,
             "--ktls needs event loops, not two threads per user"
         );
-        let CrowdJob { workload, load, timeout_s, connect_timeout_s, seed, ledger, .. } = job;
+        let CrowdJob { workload, load, timeout_s, connect_timeout_s, seed, ledger, login, .. } = job;
         let options = Options {
             workload,
             threads,
@@ -159,6 +160,7 @@ impl Crowd {
             gate,
             gate_timeout: self.gate_timeout.0,
             ledger,
+            login: login.map(Arc::new),
             steered: self.job,
         };
         let (control, inbox) = control_channel();
@@ -215,6 +217,7 @@ impl Crowd {
         let job = CrowdJob {
             workload,
             load,
+            login: None,
             loops: (!self.threads).then_some(self.loops),
             timeout_s: self.timeout.0.as_secs_f64(),
             connect_timeout_s: self.connect_timeout.0.as_secs_f64(),

@@ -107,6 +107,7 @@ mod tests {
                     "knob",
                     "transport",
                     "target",
+                    "password-file",
                     "ca",
                     "subprotocol",
                     "java",

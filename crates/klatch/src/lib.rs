@@ -18,6 +18,7 @@ mod hosts;
 mod instruments;
 mod interrupt;
 mod lab;
+mod login;
 mod man;
 mod merge;
 mod next;

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Result, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use klatch_record::{Record, check_can_save, printable, save, save_text};
+use klatch_record::{Record, check_can_save, printable, save, save_text, without_logins};
 use klatch_report::{above_progress, fitted, width};
 
 /// The first write error that is not a closed pipe.
@@ -35,6 +35,7 @@ pub(crate) fn print_line(text: impl Display) {
 
 /// Writes text and a line feed to standard error. There is no other place to report a failure of it.
 pub(crate) fn print_error(text: impl Display) {
+    let text = without_logins(&text.to_string());
     let text = text.to_string();
     let _ = above_progress(|| writeln!(stderr().lock(), "{}", printable(&text)));
 }

@@ -23,6 +23,7 @@ use klatch_study::SmallStudy;
 use crate::INTERRUPTED;
 use crate::UNKNOWN;
 use crate::hdr::HdrFile;
+use crate::login;
 use crate::next;
 use crate::output::{print, print_error, print_line, print_text};
 use crate::platforms::{PlatformArgs, SERVER};
@@ -60,10 +61,13 @@ pub(crate) struct Run {
     /// the same as --knob transport=NAME
     #[arg(long, conflicts_with = "target", help_heading = SERVER)]
     transport: Option<Transport>,
-    /// Running server to measure instead of a platform: irc://, ircs://, ws:// and wss:// (with a path), redis://, nats://, mqtt://; of workload rr: echo://, redis://,
+    /// Running server to measure instead of a platform: irc://, ircs://, ws:// and wss:// (with a path), redis://, nats://, mqtt://, also with USER:PASSWORD@; of workload rr: echo://, redis://,
     /// http://, postgres://; of web, trade and orders: http://; trade on a DayTrader: http://HOST:PORT/daytrader
     #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
     target: Option<Target>,
+    /// File with the password of a target with a user or an @: redis://alice@HOST:PORT. KLATCH_PASSWORD is one too
+    #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
+    password_file: Option<PathBuf>,
     /// File with the authorities that may have signed the certificate of an ircs:// or wss:// target, in PEM
     /// [default: that of SSL_CERT_FILE, or those of the system]
     #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
@@ -389,6 +393,7 @@ impl Run {
         let subject = match self.target {
             Some(target) => {
                 let target = with_options(target, self.subprotocol, self.ca)?;
+                let target = login::with_password(target, self.password_file.as_deref())?;
                 Subject::Target(TargetPlan { target, java: request.java })
             }
             None => Subject::Platform(PlatformPlan {

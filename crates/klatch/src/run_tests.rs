@@ -11,7 +11,8 @@ use super::*;
 use crate::command_line;
 
 /// Options that do not affect what is measured, and `--starts`, as a study repeats itself.
-const NOT_MEASURED: [&str; 8] = ["hdr", "json", "junit", "label", "out", "percentiles", "starts", "web"];
+const NOT_MEASURED: [&str; 9] =
+    ["hdr", "json", "junit", "label", "out", "password-file", "percentiles", "starts", "web"];
 
 /// Cases of options with values that are not the defaults, after `klatch run`. `JAVA` is a program that reports Java 17, and `DIR` a
 /// folder with a catalog.

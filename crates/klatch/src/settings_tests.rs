@@ -141,6 +141,7 @@ fn job(workload: Workload) -> CrowdJob {
     CrowdJob {
         workload,
         load,
+        login: None,
         loops: Some(1),
         timeout_s: 60.0,
         connect_timeout_s: 10.0,

@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use klatch_platforms::{is_knob, names};
-use klatch_record::{WorkloadKind, range_in_words, similar_to};
+use klatch_record::{WorkloadKind, range_in_words, similar_to, without_logins};
 use klatch_study::shipped;
 
 /// Options that other programs have, and the names of theirs here.
@@ -93,7 +93,7 @@ pub(crate) fn answer(error: clap::Error, line: &[String]) -> ! {
     let text = error.render();
     let text = if stderr().is_terminal() { text.ansi().to_string() } else { text.to_string() };
     // There is no other place to report a failure of it.
-    let _ = write!(stderr(), "{}", in_words(&text));
+    let _ = write!(stderr(), "{}", without_logins(&in_words(&text)));
     std::process::exit(error.exit_code())
 }
 

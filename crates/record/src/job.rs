@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Authorities, Endpoint, WebSocket, Workload};
+use crate::{Authorities, Endpoint, Login, WebSocket, Workload};
 
 /// All that a crowd process needs to run, apart from the options of its program: the first line of its standard input, as JSON. The commands of
 /// its parent follow. Definition: `docs/reference/protocol.md`.
@@ -16,6 +16,9 @@ pub struct CrowdJob {
     /// Its server, or the folder of its files.
     #[serde(flatten)]
     pub load: Load,
+    /// What its users say of themselves; absent for a server that lets everybody in. No option has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<Login>,
     /// Event loops, at least 1; absent for two threads a user, and for readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loops: Option<usize>,
@@ -147,6 +150,7 @@ mod tests {
                 tls: Some(Authorities::File("/etc/my ca.pem".into())),
                 ..Endpoint::plain(ProtocolName::Irc, "::1", 6667)
             }),
+            login: Some(Login { user: Some("alice".into()), password: Some("p".into()) }),
             loops: Some(2),
             timeout_s: 60.0,
             connect_timeout_s: 0.1,

@@ -18,6 +18,7 @@ mod job;
 mod joining;
 pub mod lab;
 mod latency;
+mod login;
 mod merge;
 mod merge_files;
 mod metric;
@@ -80,6 +81,7 @@ pub use history::{HISTORY_SCHEMA_NAME, History, HistoryChange, HistoryPoint, His
 pub use job::{CrowdJob, JobError, Load};
 pub use joining::Joining;
 pub use latency::{Latency, LatencyError};
+pub use login::{Login, without_logins};
 pub use merge::{MergeError, merge};
 pub use merge_files::merge_files;
 pub use metric::{

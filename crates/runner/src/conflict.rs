@@ -43,6 +43,12 @@ pub enum Conflict {
         "the path of an http:// target is the context root of a DayTrader, which workload trade has: leave out the path"
     )]
     ContextRootAndWorkload,
+    /// A login in a Java crowd.
+    #[error("users log in with a password in the native crowd only")]
+    LoginAndCrowd,
+    /// A login outside chat.
+    #[error("users log in under workload chat only: leave out user and password")]
+    LoginAndWorkload,
     /// Churn in a crowd with threads.
     #[error("users reconnect in the native crowd only")]
     ChurnAndCrowd,

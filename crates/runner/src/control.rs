@@ -402,6 +402,7 @@ mod tests {
                     ..ChatWorkload::default()
                 }),
                 load: Load::Server(Endpoint::plain(ProtocolName::Irc, "127.0.0.1", 1)),
+                login: None,
                 loops: Some(1),
                 timeout_s: 60.0,
                 connect_timeout_s: 10.0,

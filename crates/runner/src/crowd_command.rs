@@ -159,6 +159,7 @@ fn job(plan: &Plan, workload: Workload, load: Load) -> CrowdJob {
     CrowdJob {
         workload,
         load,
+        login: plan.login().cloned(),
         loops: None,
         timeout_s: plan.timeout.as_secs_f64(),
         connect_timeout_s: plan.connect_timeout.as_secs_f64(),

@@ -8,7 +8,7 @@ use klatch_platforms::{
     PlatformError, PlatformRequest, Setting, VolanoMarkCrowd, add_volanomark_yield, volanomark_test,
 };
 use klatch_record::{
-    Build, CrowdProgram, Endpoint, InstrumentName, Requirement, RunOptions, Subprotocol, Workload,
+    Build, CrowdProgram, Endpoint, InstrumentName, Login, Requirement, RunOptions, Subprotocol, Workload,
 };
 use klatch_schedulers::SchedulerSpec;
 
@@ -118,6 +118,14 @@ impl Plan {
             crowd_loops: defaults.crowd_loops as usize,
             seed: defaults.seed,
             build,
+        }
+    }
+
+    /// What its users say of themselves to the server.
+    pub fn login(&self) -> Option<&Login> {
+        match &self.subject {
+            Subject::Platform(_) => None,
+            Subject::Target(target) => target.target.login.as_ref(),
         }
     }
 

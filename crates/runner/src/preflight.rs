@@ -48,6 +48,8 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
     first_conflict([
         (has_root && workload != WorkloadKind::Trade, Conflict::ContextRootAndWorkload),
         (churns && plan.crowd != CrowdKind::Native, Conflict::ChurnAndCrowd),
+        (plan.login().is_some() && plan.crowd == CrowdKind::Java, Conflict::LoginAndCrowd),
+        (plan.login().is_some() && workload != WorkloadKind::Chat, Conflict::LoginAndWorkload),
     ])?;
     if plan.scheduler.is_some() && klatch_schedulers::sched_ext_state().is_none() {
         return Err(SchedulerError::NoSchedExt.into());

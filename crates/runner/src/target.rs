@@ -2,7 +2,11 @@
 
 use std::str::FromStr;
 
-use klatch_record::{Authorities, Endpoint, ProtocolName, Transport, WebSocket, WorkloadKind, instead_of};
+use klatch_record::{
+    Authorities, Endpoint, Login, ProtocolName, Transport, WebSocket, WorkloadKind, instead_of,
+    without_logins,
+};
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use thiserror::Error;
 
 /// An external server.
@@ -12,7 +16,13 @@ pub struct Target {
     pub endpoint: Endpoint,
     /// Context root of a web application on an HTTP server, without a slash at its end; `None` for the whole server.
     pub context_root: Option<String>,
+    /// What its clients say of themselves; `None` if the address has no `@`.
+    pub login: Option<Login>,
 }
+
+/// Protocols whose clients may log in.
+const WITH_LOGIN: [ProtocolName; 4] =
+    [ProtocolName::Irc, ProtocolName::Redis, ProtocolName::Nats, ProtocolName::Mqtt];
 
 /// A text that is not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -34,6 +44,14 @@ pub enum TargetError {
     /// Its port is no number of a port.
     #[error("a port is 1 to 65,535, got {0}")]
     Port(String),
+    /// Its protocol has no login.
+    #[error("clients log in with irc, redis, nats and mqtt, not with {0}: leave out user and password")]
+    Login(ProtocolName),
+    /// User or password cannot be sent.
+    #[error(
+        "user and password are text in UTF-8 without control characters; %XX stands for a character such as @ or /"
+    )]
+    LoginText,
     /// It has something else that an address does not have.
     #[error(
         "a target has the form irc://host:port (or {SCHEMES}), with a path for ws, wss and http alone, got {0}"
@@ -48,15 +66,27 @@ impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Target, TargetError> {
-        let wrong = || TargetError::Form(text.to_owned());
+        let wrong = || TargetError::Form(without_logins(text));
         let (scheme, address) =
-            text.split_once("://").ok_or_else(|| TargetError::NoScheme(text.to_owned()))?;
+            text.split_once("://").ok_or_else(|| TargetError::NoScheme(without_logins(text)))?;
         if scheme == "https" {
             return Err(TargetError::Https);
         }
         let (protocol, transport) =
             parse_scheme(scheme).ok_or_else(|| TargetError::Scheme(scheme.to_owned()))?;
         let is_http = protocol == ProtocolName::Http;
+        let host_ends = address.find('/').unwrap_or(address.len());
+        let (login, address) = match address[..host_ends].rfind('@') {
+            Some(at) => (Some(parse_login(&address[..at])?), &address[at + 1..]),
+            // Only a path may contain it.
+            None if address.contains('@') && !transport.has_websocket() && !is_http => {
+                return Err(TargetError::LoginText);
+            }
+            None => (None, address),
+        };
+        if login.is_some() && !WITH_LOGIN.contains(&protocol) {
+            return Err(TargetError::Login(protocol));
+        }
         let (address, path) = match address.find('/') {
             Some(at) if transport.has_websocket() || is_http => address.split_at(at),
             _ => (address, "/"),
@@ -68,7 +98,8 @@ impl FromStr for Target {
         if protocol == ProtocolName::File {
             return Err(wrong());
         }
-        let (host, port) = address.rsplit_once(':').ok_or_else(|| TargetError::NoPort(text.to_owned()))?;
+        let (host, port) =
+            address.rsplit_once(':').ok_or_else(|| TargetError::NoPort(without_logins(text)))?;
         // An IPv6 address stands in brackets.
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         if host.is_empty() {
@@ -83,17 +114,31 @@ impl FromStr for Target {
             ..Endpoint::plain(protocol, host, port)
         };
         let root = path.trim_end_matches('/');
-        Ok(Target { endpoint, context_root: (is_http && !root.is_empty()).then(|| root.to_owned()) })
+        Ok(Target { endpoint, context_root: (is_http && !root.is_empty()).then(|| root.to_owned()), login })
     }
 }
 
 impl Target {
-    /// The address with its scheme and path, as users write it.
+    /// The address with its scheme, user and path, as users write it; without the password.
     pub fn url(&self) -> String {
         let path = self.endpoint.websocket.as_ref().map(|websocket| websocket.path.as_str());
         let path = path.filter(|path| *path != "/").or(self.context_root.as_deref());
-        self.endpoint.url() + path.unwrap_or_default()
+        let url = self.endpoint.url() + path.unwrap_or_default();
+        let Some(login) = &self.login else { return url };
+        let user = utf8_percent_encode(login.user.as_deref().unwrap_or_default(), NON_ALPHANUMERIC);
+        url.replacen("://", &format!("://{user}@"), 1)
     }
+}
+
+/// The part of an address before its `@`: a user, a password after a colon, or both.
+fn parse_login(text: &str) -> Result<Login, TargetError> {
+    let (user, password) = text.split_once(':').map_or((text, None), |(user, word)| (user, Some(word)));
+    let decoded = |part: &str| {
+        let text = percent_decode_str(part).decode_utf8().map_err(|_| TargetError::LoginText)?;
+        if text.chars().any(char::is_control) { Err(TargetError::LoginText) } else { Ok(text.into_owned()) }
+    };
+    let user = Some(user).filter(|user| !user.is_empty()).map(decoded).transpose()?;
+    Ok(Login { user, password: password.map(decoded).transpose()? })
 }
 
 /// The protocol and the transport of an address, as [`Transport::scheme`] writes them.
@@ -109,6 +154,32 @@ fn parse_scheme(scheme: &str) -> Option<(ProtocolName, Transport)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_login_stands_before_the_host_and_its_password_is_not_written() {
+        let login = |url: &str| url.parse::<Target>().unwrap().login;
+        let of = |user: Option<&str>, password: Option<&str>| {
+            Some(Login { user: user.map(str::to_owned), password: password.map(str::to_owned) })
+        };
+        assert_eq!(login("redis://alice:p%40ss@h:1"), of(Some("alice"), Some("p@ss")));
+        assert_eq!(login("nats://:token@[::1]:1"), of(None, Some("token")));
+        assert_eq!(login("mqtt://alice@h:1"), of(Some("alice"), None));
+        assert_eq!((login("irc://@h:1"), login("irc://h:1")), (of(None, None), None));
+        assert_eq!(login("ws://u:p@h:1/a@b"), of(Some("u"), Some("p")));
+        assert_eq!("ws://h:1/a@b".parse::<Target>().unwrap().login, None);
+        let url = |text: &str| text.parse::<Target>().unwrap().url();
+        assert_eq!(url("rediss://al ice:secret@h:1"), "rediss://al%20ice@h:1");
+        assert_eq!(url(&url("wss://a%3Ab:secret@h:1/p")), "wss://a%3Ab@h:1/p");
+        for (wrong, answer) in [
+            ("http://u:p@h:1", "leave out user and password"),
+            ("redis://u:p%0d@h:1", "without control characters"),
+            ("redis://u:secret@h", "has no port"),
+            ("redis://u:secret/1@h:1", "%XX stands for a character such as @ or /"),
+        ] {
+            let error = wrong.parse::<Target>().unwrap_err().to_string();
+            assert!(error.contains(answer) && !error.contains("secret"), "{wrong}: {error}");
+        }
+    }
 
     #[test]
     fn targets_have_a_host_and_a_port() {

@@ -33,6 +33,7 @@ fn options(workload: FilesWorkload, steered: bool) -> Options {
         gate: None,
         gate_timeout: Duration::from_secs(1),
         ledger: None,
+        login: None,
         steered,
     }
 }

@@ -26,6 +26,7 @@ mod instruments;
 mod knobs;
 mod least_privilege_as_root;
 mod local_clients;
+mod logins;
 mod measured_code;
 mod mistakes;
 mod needs;

@@ -1,6 +1,11 @@
 //! Appends the lines of a client to a buffer. The caller ensures valid arguments: no CR, LF or NUL, no space in a
 //! single word, and a line of at most [`LINE_MAX`](crate::chat::frame::LINE_MAX) bytes.
 
+/// Appends `PASS :<password>`, the password of the server, before NICK.
+pub fn pass(out: &mut Vec<u8>, password: &[u8]) {
+    line(out, &[b"PASS :", password]);
+}
+
 /// Appends `NICK <nick>`, which claims or changes a nick.
 pub fn nick(out: &mut Vec<u8>, nick: &[u8]) {
     line(out, &[b"NICK ", nick]);
