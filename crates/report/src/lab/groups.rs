@@ -39,6 +39,9 @@ pub(super) struct CostCurve {
     pub(super) fit: Option<LinearFit>,
 }
 
+/// Outcomes by the machine that they ran on, with its name.
+pub(super) type Machines = Vec<(String, Vec<Outcome>)>;
+
 /// Builds labels of configurations from the properties that differ within the study.
 struct Labels {
     kernels_differ: bool,
@@ -62,8 +65,7 @@ impl Labels {
     /// Kernel, CPUs and scheduler, without the varied values.
     fn machine(&self, one: &Configuration) -> String {
         let kernel = self.kernels_differ.then(|| format!("Linux {}", one.kernel));
-        let number = || format!("{} CPU{}", one.cpus, if one.cpus == 1 { "" } else { "s" });
-        let cpus = self.cpus_differ.then(|| one.machine.clone().unwrap_or_else(number));
+        let cpus = self.cpus_differ.then(|| cpus(one));
         // What all kernels have of their own says nothing.
         let is_usual = self.kernels_differ && !self.schedulers_differ && one.scheduler == KERNEL_SCHEDULER;
         let scheduler = (!is_usual).then(|| one.scheduler.clone());
@@ -79,6 +81,29 @@ impl Labels {
         });
         std::iter::once(self.machine(one)).chain(varied).collect()
     }
+}
+
+/// The CPUs of a machine.
+fn cpus(one: &Configuration) -> String {
+    let number = || format!("{} CPU{}", one.cpus, if one.cpus == 1 { "" } else { "s" });
+    one.machine.clone().unwrap_or_else(number)
+}
+
+/// The machines of a study that compares schedulers on several, in their order; else all outcomes, without a name.
+pub(super) fn by_machine(outcomes: &[Outcome]) -> Machines {
+    let labels = Labels::new(outcomes);
+    if !(labels.cpus_differ && labels.schedulers_differ) {
+        return vec![(String::new(), outcomes.to_vec())];
+    }
+    let mut machines: Machines = Vec::new();
+    for outcome in outcomes {
+        let name = cpus(&outcome.configuration);
+        match machines.iter_mut().find(|(machine, _)| *machine == name) {
+            Some((_, outcomes)) => outcomes.push(outcome.clone()),
+            None => machines.push((name, vec![outcome.clone()])),
+        }
+    }
+    machines
 }
 
 /// Groups outcomes by configuration, in the order of each group's first outcome.

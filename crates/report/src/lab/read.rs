@@ -61,7 +61,7 @@ mod tests {
                          distribution = true\ncommand = 'probe yield'\n";
 
     /// Writes the outcome of a boot: decisions at lengths 1 to 3, `slope` ns more expensive per task.
-    fn write_outcome(folder: &Path, slope: u64, scheduler: &str) {
+    fn write_outcome(folder: &Path, slope: u64, scheduler: &str, cpus: u32) {
         let costs: Vec<serde_json::Value> = (1..=3)
             .map(|length| {
                 serde_json::json!({ "length": length, "decisions": 50, "ns": 50 * (100 + slope * length),
@@ -69,13 +69,13 @@ mod tests {
             })
             .collect();
         let outcome = serde_json::json!({
-            "configuration": { "id": format!("{scheduler}_seed-1"), "kernel": "6.18", "cpus": 1, "scheduler": scheduler,
+            "configuration": { "id": format!("cpus-{cpus}_{scheduler}_seed-1"), "kernel": "6.18", "cpus": cpus, "scheduler": scheduler,
                 "varied": [], "seed": 1, "commands": [["probe", "yield"]] },
             "failure": null, "results": [], "uptime_us": 5,
             "scheduler": { "scheduler": scheduler, "knobs": [], "lost": null,
                 "observed": { "stats": [], "costs": costs } },
         });
-        let trial = folder.join("cells").join(scheduler).join("seed-1");
+        let trial = folder.join("cells").join(format!("cpus-{cpus}_{scheduler}")).join("seed-1");
         std::fs::create_dir_all(&trial).unwrap();
         std::fs::write(trial.join("trial.json"), outcome.to_string()).unwrap();
     }
@@ -88,8 +88,8 @@ mod tests {
         assert!(read_lab(&folder).unwrap().is_none(), "no study of the lab");
         std::fs::write(folder.join("study.toml"), STUDY).unwrap();
         assert!(read_lab(&folder).unwrap_err().to_string().contains("holds no record"));
-        write_outcome(&folder, 0, "fifo");
-        write_outcome(&folder, 7, "goodness");
+        write_outcome(&folder, 0, "fifo", 1);
+        write_outcome(&folder, 7, "goodness", 1);
         let (study, outcomes) = read_lab(&folder).unwrap().unwrap();
         assert_eq!(outcomes[0].configuration.scheduler, "goodness", "the order is the study's");
         let report = lab_report(&folder, &study, &outcomes);
@@ -102,5 +102,31 @@ mod tests {
             chart("queue-length").points.iter().map(|point| point.y.unwrap().round()).collect();
         assert_eq!(shares, [0.0, 33.0, 100.0, 0.0, 33.0, 100.0]);
         assert_eq!(chart("shown-cost").points.len(), 2);
+    }
+
+    #[test]
+    fn schedulers_on_several_machines_are_lines_over_them() {
+        let top = tempfile::tempdir().unwrap();
+        let folder = top.path().join("2026-01-01T00-00-00Z-cpus");
+        std::fs::create_dir(&folder).unwrap();
+        let text = "question = 'What does it cost?'\nschedulers = ['goodness', 'fifo']\nshow = ['cost']\ncpus = [1, 2, 8]\n\
+                    command = 'probe yield'\n";
+        std::fs::write(folder.join("study.toml"), text).unwrap();
+        for (cpus, slope) in [(1, 7), (2, 8), (8, 9)] {
+            write_outcome(&folder, 0, "fifo", cpus);
+            write_outcome(&folder, slope, "goodness", cpus);
+        }
+        let (study, outcomes) = read_lab(&folder).unwrap().unwrap();
+        let answer = |study: &Study| lab_report(&folder, study, &outcomes).answer;
+        assert_eq!(
+            answer(&study),
+            "All 6 configurations ran to the end: time of a decision from 100 ns (fifo) to 114 ns (goodness) on 1 CPU, from 100 ns (fifo) to 118 ns (goodness) on 8 CPUs."
+        );
+        let fitted = Study { fit: true, ..study };
+        let report = lab_report(&folder, &fitted, &outcomes);
+        let ids: Vec<_> = report.charts().map(|chart| (chart.id.as_str(), chart.points.len())).collect();
+        let of_costs =
+            ["cost-by-length-1-CPU", "cost-by-length-2-CPUs", "cost-by-length-8-CPUs"].map(|id| (id, 6));
+        assert_eq!(ids, [&of_costs[..], &[("shown-cost", 6)]].concat());
     }
 }

@@ -3,11 +3,12 @@
 use std::cmp::Ordering;
 use std::path::Path;
 
-use klatch_record::lab::{Outcome, Study};
+use klatch_record::lab::{Outcome, Study, is_count};
 
 use super::costs::{Load, answer as costs_answer, charts as cost_charts, loads};
 use super::groups::{
-    CostCurve, Group, cost_curves, count_columns, count_curves, groups, length_distribution,
+    CostCurve, Group, Machines, by_machine, cost_curves, count_columns, count_curves, groups,
+    length_distribution,
 };
 use crate::build::{fixed, shell_line};
 use crate::model::{
@@ -19,12 +20,18 @@ use crate::number::{grouped, three_digits};
 /// The report of a study of the lab; `folder` is named as its source.
 pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report {
     let groups = groups(outcomes);
+    let machines = by_machine(outcomes);
     let curves = cost_curves(outcomes);
     let failed = outcomes.iter().filter(|outcome| outcome.failure.is_some()).count();
     let file = fixed(folder).join("study.toml").display().to_string();
-    let mut sections = vec![section("shown", "By configuration", shown_charts(study, &groups))];
+    let shown = match machines.as_slice() {
+        [_, _, ..] => study.show.iter().map(|name| chart_by_machine(name, &machines)).collect(),
+        _ => shown_charts(study, &groups),
+    };
+    let mut sections = vec![section("shown", "By configuration", shown)];
     if study.fit {
-        let mut charts = vec![cost_chart(&curves)];
+        let mut charts: Vec<Chart> =
+            machines.iter().map(|(label, outcomes)| cost_chart(label, &cost_curves(outcomes))).collect();
         charts
             .extend(count_columns(study).map(|column| count_chart(column, &count_curves(outcomes, column))));
         sections.insert(0, section("cost", "Cost of a decision", charts));
@@ -41,7 +48,7 @@ pub fn lab_report(folder: &Path, study: &Study, outcomes: &[Outcome]) -> Report 
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: study.name.clone(),
         question: study.question.clone(),
-        answer: answer(study, &groups, &curves, &loads),
+        answer: answer(study, &groups, &machines, &curves, &loads),
         requirements: Vec::new(),
         verdict: Verdict {
             standing: match outcomes.len() - failed {
@@ -95,12 +102,18 @@ fn section(id: &str, title: &str, charts: Vec<Chart>) -> Section {
     }
 }
 
-/// What operations cost if they were counted under several kernels; the slopes if the study fits a line; else the lowest and highest value of its first column.
-fn answer(study: &Study, groups: &[Group<'_>], curves: &[CostCurve], loads: &[Load<'_>]) -> String {
+/// What operations cost if they were counted under several kernels; the slopes if the study fits a line through a column of its own; else the ranges of its columns.
+fn answer(
+    study: &Study,
+    groups: &[Group<'_>],
+    machines: &Machines,
+    curves: &[CostCurve],
+    loads: &[Load<'_>],
+) -> String {
     if let Some(costs) = costs_answer(loads) {
         return costs;
     }
-    if study.fit {
+    if study.fit && study.show.iter().any(|name| name == "cost" || is_count(name)) {
         if let Some(range) = slopes(curves) {
             return range;
         }
@@ -117,20 +130,39 @@ fn answer(study: &Study, groups: &[Group<'_>], curves: &[CostCurve], loads: &[Lo
         };
     }
     let Some(first) = study.show.first() else { return "The study shows nothing.".to_owned() };
-    let mut values: Vec<(f64, &str)> =
-        groups.iter().filter_map(|group| Some((group.mean(first)?.mean, group.name.as_str()))).collect();
-    values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    match (values.first(), values.last()) {
-        (Some((least, at_least)), Some((most, at_most))) => {
-            let name = title(first);
-            let range = match least.total_cmp(most) {
-                Ordering::Equal => format!("{name} {} in all", short(*least)),
-                _ => format!("{name} from {} ({at_least}) to {} ({at_most})", short(*least), short(*most)),
-            };
-            format!("{}: {range}.", survivors(groups))
-        }
-        _ => "No answer: no boot produced numbers.".to_owned(),
+    let medians = study.show.iter().skip(1).filter(|name| name.contains("_p50_"));
+    let ranges: Vec<String> =
+        std::iter::once(first).chain(medians).filter_map(|name| range(name, machines)).collect();
+    match ranges.is_empty() {
+        true => "No answer: no boot produced numbers.".to_owned(),
+        false => format!("{}: {}.", survivors(groups), ranges.join("; ")),
     }
+}
+
+/// The lowest and the highest value of a column, on the first and the last machine.
+fn range(name: &str, machines: &Machines) -> Option<String> {
+    let of = |(machine, outcomes): &(String, Vec<Outcome>)| {
+        let groups = groups(outcomes);
+        let values = groups.iter().filter_map(|group| Some((group.mean(name)?.mean, group.name.as_str())));
+        let mut values: Vec<(f64, &str)> = values.collect();
+        values.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let ((least, at_least), (most, at_most)) = (values.first()?, values.last()?);
+        let on = if machine.is_empty() { String::new() } else { format!(" on {machine}") };
+        let unit = unit(name);
+        let space = if unit.is_empty() { "" } else { " " };
+        let order = least.total_cmp(most);
+        let (least, most) = (short(*least), short(*most));
+        if order == Ordering::Equal {
+            return Some(format!("{least}{space}{unit} in all{on}"));
+        }
+        Some(format!("from {least}{space}{unit} ({at_least}) to {most}{space}{unit} ({at_most}){on}"))
+    };
+    let ends = match machines.as_slice() {
+        [first, .., last] => vec![first, last],
+        few => few.iter().collect(),
+    };
+    let ranges: Vec<String> = ends.into_iter().filter_map(of).collect();
+    (!ranges.is_empty()).then(|| format!("{} {}", title(name), ranges.join(", ")))
 }
 
 /// The ends of the slopes, if there are too many to list.
@@ -166,10 +198,14 @@ fn short(value: f64) -> String {
 }
 
 /// Cost of a decision by queue length, as in the figures of the papers.
-fn cost_chart(curves: &[CostCurve]) -> Chart {
+fn cost_chart(machine: &str, curves: &[CostCurve]) -> Chart {
+    let (id, on) = match machine {
+        "" => (String::new(), String::new()),
+        machine => (format!("-{}", machine.replace(' ', "-")), format!(", {machine}")),
+    };
     Chart {
-        id: "cost-by-length".to_owned(),
-        title: "Cost of a scheduling decision by queue length".to_owned(),
+        id: format!("cost-by-length{id}"),
+        title: format!("Cost of a scheduling decision by queue length{on}"),
         caption: "Each point is the mean of at least 30 decisions of one boot; lines are least-squares fits."
             .to_owned(),
         kind: ChartKind::Dots,
@@ -241,6 +277,37 @@ fn length_chart(groups: &[Group<'_>]) -> Chart {
     }
 }
 
+/// A column of the study by machine, a line for each scheduler.
+fn chart_by_machine(name: &str, machines: &Machines) -> Chart {
+    let points = machines.iter().flat_map(|(machine, outcomes)| {
+        let groups = groups(outcomes);
+        let point = |group: &Group<'_>| {
+            let mean = group.mean(name)?;
+            Some(Point {
+                low: mean.interval.map(|(low, _)| low),
+                high: mean.interval.map(|(_, high)| high),
+                n: Some(group.outcomes.len() as u64),
+                ..Point::plain(&group.name, Place::Named(machine.clone()), mean.mean)
+            })
+        };
+        groups.iter().filter_map(point).collect::<Vec<_>>()
+    });
+    Chart {
+        id: shown_id(name),
+        title: title(name),
+        caption: String::new(),
+        kind: ChartKind::Lines,
+        x: Axis::words("machine"),
+        y: Axis::linear(&title(name), unit(name)),
+        points: points.collect(),
+        marks: Vec::new(),
+    }
+}
+
+fn shown_id(name: &str) -> String {
+    format!("shown-{}", name.trim_matches('/').replace('/', "-"))
+}
+
 /// One chart for each column of the study.
 fn shown_charts(study: &Study, groups: &[Group<'_>]) -> Vec<Chart> {
     let chart = |name: &String| {
@@ -254,7 +321,7 @@ fn shown_charts(study: &Study, groups: &[Group<'_>]) -> Vec<Chart> {
             })
         });
         Chart {
-            id: format!("shown-{}", name.trim_matches('/').replace('/', "-")),
+            id: shown_id(name),
             title: title(name),
             caption: String::new(),
             kind: ChartKind::Bars,
@@ -276,6 +343,11 @@ fn title(name: &str) -> String {
         "length_sd" => "waiting tasks, standard deviation".to_owned(),
         "length_max" => "waiting tasks, maximum".to_owned(),
         "uptime_us" => "uptime at the end".to_owned(),
+        "decision_p50_ns" => "time of a decision, median".to_owned(),
+        "decision_p99_ns" => "time of a decision, 99th percentile".to_owned(),
+        "wakeup_p50_us" => "run-queue latency, median".to_owned(),
+        "wakeup_p90_us" => "run-queue latency, 90th percentile".to_owned(),
+        "wakeup_p99_us" => "run-queue latency, 99th percentile".to_owned(),
         _ => {
             let mut parts = name.rsplit('/');
             let own = in_words(parts.next().unwrap_or(name));
@@ -300,8 +372,8 @@ fn in_words(name: &str) -> String {
 
 fn unit(name: &str) -> &'static str {
     match name {
-        "cost" | "cost_min" => "ns",
-        "uptime_us" => "µs",
+        "cost" | "cost_min" | "decision_p50_ns" | "decision_p99_ns" => "ns",
+        "uptime_us" | "wakeup_p50_us" | "wakeup_p90_us" | "wakeup_p99_us" => "µs",
         _ => "",
     }
 }
