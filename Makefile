@@ -80,14 +80,9 @@ test-node:
 
 lint:
 	cargo fmt --all --check
-<<<<<<< HEAD
 	shellcheck scripts/*.sh research/planted/*.sh .ci/run contrib/slurm/*
-	cargo clippy --locked --workspace --all-targets -- --deny warnings
-=======
-	shellcheck scripts/*.sh research/history/*.sh .ci/run contrib/slurm/*
 	@# In the profile of the tests, so that build scripts and macros are compiled once for both.
 	cargo clippy --release --locked --workspace --all-targets -- --deny warnings
->>>>>>> e066615a (Targets with a door: users and passwords of Redis, NATS, MQTT and IRC)
 	scripts/maven.sh --batch-mode --quiet --file platforms/payara/pom.xml spotless:check
 	scripts/deny.sh
 	scripts/manifests.sh
