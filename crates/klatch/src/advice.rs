@@ -73,6 +73,9 @@ fn of_run(error: &RunError) -> Option<String> {
         RunError::CrowdWorkload { .. } | RunError::CrowdProtocol { .. } => {
             Some("use --crowd native".to_owned())
         }
+        RunError::TooFewParties { shards, parties, party } => {
+            Some(format!("use --shards {parties} or fewer, or --{party}s {shards}"))
+        }
         RunError::Folder { .. } => Some("name another folder with --out".to_owned()),
         RunError::RunAndRestore { run, .. } => of_run(run),
         _ => None,

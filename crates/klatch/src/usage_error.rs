@@ -135,6 +135,10 @@ pub(crate) fn with_tip(mut error: clap::Error, klatch: &clap::Command, arguments
             (ErrorKind::InvalidSubcommand, _, Some(ContextValue::String(word))) => {
                 line.instead_of_command(word)
             }
+            (ErrorKind::ArgumentConflict, Some(ContextValue::String(one)), _) => {
+                let other = error.get(ContextKind::PriorArg).map(ToString::to_string);
+                other.map(|other| format!("leave out {}, or {}", option_name(one), option_name(&other)))
+            }
             (ErrorKind::MissingRequiredArgument, ..) => line.example(),
             _ => return error,
         };
@@ -161,6 +165,11 @@ pub(crate) fn with_tip(mut error: clap::Error, klatch: &clap::Command, arguments
         None => {}
     }
     error
+}
+
+/// The name of an option without its value: `--servers` of `--servers <N>`.
+fn option_name(argument: &str) -> &str {
+    argument.split([' ', '=']).next().unwrap_or_default()
 }
 
 /// A command line, as far as it names commands.

@@ -64,8 +64,8 @@ pub use crowd_result::{
     CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
     NamedCounts, PausedCounts, Stranger,
 };
-#[cfg(feature = "schema")]
 pub use documents::{Document, Documents, STANDARD_INPUT, Skipped, same_record};
+#[cfg(feature = "schema")]
 pub use duet::duet_schema;
 pub use duet::{
     DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair, WhichSide,

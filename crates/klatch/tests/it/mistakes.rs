@@ -8,7 +8,10 @@ use klatch_testing::{Need, needs};
 use crate::support::{Finished, klatch};
 
 /// A command line without the name of the program, and a part of the answer.
-const TABLE: [(&str, &str); 106] = [
+const TABLE: [(&str, &str); 108] = [
+    // What excludes each other.
+    ("run --rooms 10 --shards 100", "got 10: use --shards 10 or fewer, or --rooms 100"),
+    ("run --servers 2 --target irc://127.0.0.1:6667", "tip: leave out --servers, or --target"),
     // Names.
     ("run --platform java-thread", "klatch: no platform is named java-thread; did you mean java-threads?"),
     ("run --platform fax", "klatch: no platform is named fax; klatch platforms lists all "),
