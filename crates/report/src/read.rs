@@ -125,6 +125,12 @@ impl Source {
         Source { path, result: None, study_file: None, runs, sensitivity: None, failures, skipped }
     }
 
+    /// Whether it is a search that has not ended. Its runs are steps at rates or sizes that it tried.
+    pub(crate) fn is_unfinished_search(&self) -> bool {
+        let file = self.study_file.as_ref().filter(|_| self.result.is_none());
+        file.and_then(|file| file.parse::<toml::Table>().ok()).is_some_and(|file| file.contains_key("search"))
+    }
+
     /// Adds what a document holds; returns whether it was a result.
     fn add(&mut self, top: &Path, document: &Document) -> Result<bool, serde_json::Error> {
         let cell = cell_of(top, &document.file);

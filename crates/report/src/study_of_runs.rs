@@ -17,9 +17,16 @@ pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A study result made of the runs of a source, and the cell of each run.
 pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
+    let is_search = source.is_unfinished_search();
+    let place = |run: &Run| match is_search {
+        true => BTreeMap::from([("platform".to_owned(), run.record.platform.name.clone())]),
+        false => place(run),
+    };
     let mut places: Vec<BTreeMap<String, String>> = source.runs.iter().map(place).collect();
     let mut axes = axes(&places);
-    axes.extend(axes_of_conditions(source, &mut places, &axes));
+    if !is_search {
+        axes.extend(axes_of_conditions(source, &mut places, &axes));
+    }
     let id = |at: &BTreeMap<String, String>| id(at, &axes);
     let of_run: Vec<String> = places.iter().map(id).collect();
     let mut ids: Vec<String> = Vec::new();
@@ -48,6 +55,8 @@ pub(crate) fn study_of_runs(source: &Source) -> (StudyResult, Vec<String>) {
             (axis.name.clone(), value)
         });
         let runs = source.runs.iter().zip(&of_run).filter(|(_, of)| *of == id).map(|(run, _)| &run.record);
+        // The steps of a search have different rates or sizes, of which there is no mean.
+        let runs = runs.filter(|_| !is_search);
         let failures = failures.iter().filter(|(of, _)| of == id).map(|(_, cause)| (*cause).clone());
         cell(id, at.collect(), runs.collect(), failures.collect(), unfinished.is_some())
     };
@@ -278,6 +287,20 @@ mod tests {
     fn source(records: Vec<Record>) -> Source {
         let run = |record| Run { record, file: "trial-1.json".into(), cell: None };
         Source { runs: records.into_iter().map(run).collect(), ..Source::empty("results".into()) }
+    }
+
+    #[test]
+    fn steps_of_an_unfinished_search_are_no_cells() {
+        let mut source = source(vec![record(1, 1, 1.0), record(1, 2, 2.0)]);
+        let Workload::Chat(chat) = &mut source.runs[1].record.workload else { panic!("it is a chat") };
+        chat.rooms = 37;
+        assert_eq!(study_of_runs(&source).0.cells.len(), 2);
+        source.study_file = Some("question = 'How many?'\n[search]\nkind = 'rooms'\n".to_owned());
+        let (result, of_run) = study_of_runs(&source);
+        assert_eq!((result.cells.len(), of_run[0] == of_run[1]), (1, true));
+        assert!(result.cells[0].status == CellStatus::Open && result.cells[0].estimates.is_empty());
+        let answer = crate::report(&source).answer;
+        assert_eq!(answer, "No answer yet: the search has made 2 runs and is not finished.");
     }
 
     #[test]

@@ -47,7 +47,12 @@ pub use ratios::answer as comparison_answer;
 
 /// The report of one study or of single runs.
 pub fn report(source: &Source) -> Report {
-    build(&Subject::new(source), std::slice::from_ref(source))
+    let mut report = build(&Subject::new(source), std::slice::from_ref(source));
+    if source.is_unfinished_search() {
+        report.answer =
+            format!("No answer yet: the search has made {} runs and is not finished.", source.runs.len());
+    }
+    report
 }
 
 /// The report of two sources side by side; `comparisons` are the ratios of B to A.
