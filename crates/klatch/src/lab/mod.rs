@@ -277,6 +277,10 @@ fn check_command(command: &mut Vec<String>) -> anyhow::Result<()> {
         command.remove(0);
     }
     let first = command.first().context("there is no command, as in klatch lab exec run")?;
+    // Options of klatch itself, which needs no command for them.
+    if ["--help", "--version"].contains(&first.as_str()) {
+        return Ok(());
+    }
     if let Some(option) = first.strip_prefix("--") {
         let exec = crate::command_line();
         let exec = exec.find_subcommand("lab").and_then(|lab| lab.find_subcommand("exec"));

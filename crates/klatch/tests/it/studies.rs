@@ -91,7 +91,7 @@ trials_max = 2
 fn a_study_of_duets_compares_each_cell_with_its_reference() {
     let folder = tempfile::tempdir().unwrap();
     let plan = Finished::run(&mut study(folder.path(), DUETS, &["--dry-run"]));
-    assert!(plan.out.contains("in 2 starts") && plan.out.contains("2 runs, about 12 s"), "{plan:?}");
+    assert!(plan.out.contains("in 2 starts") && plan.out.contains("2 runs, about 18 s"), "{plan:?}");
     let first = result(&Finished::run(&mut study(folder.path(), DUETS, &["--json"])));
     let [pair] = first.pairs.as_slice() else { panic!("{first:?}") };
     assert!(pair.a.contains("nice-0") && pair.b.contains("nice-5") && pair.slices > 20, "{pair:?}");
