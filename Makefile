@@ -22,7 +22,8 @@ bench: setup-test
 	$(KLATCH) floor
 	cargo run --release --locked --package klatch-research -- speed
 
-BUILD := --release --locked --package klatch
+# With an example, cargo turns on the features that tests need, and compiles nothing a second time for them.
+BUILD := --release --locked --workspace --bin klatch --example dummy
 build:
 	@if [ -e java/target/klatch-web.jar ]; then $(MAKE) jars && cargo build $(BUILD); else scripts/first-build.sh $(BUILD); fi
 
