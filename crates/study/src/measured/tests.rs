@@ -35,10 +35,10 @@ fn the_starts_of_a_duet_have_times() {
     let folder = tempfile::tempdir().unwrap();
     let head = "question = 'q'\nplatforms = ['jetty', 'tomcat']\n[workload]\nkind = 'web'\n[rules]\n";
     let plan = study(folder.path(), &format!("{head}preset = 'duet'\ntrials_max = 4\n")).unwrap();
-    assert_eq!(plan.estimate_s(), (4.0 * 20.0, 4.0 * 20.0), "a JVM compiles for six seconds");
+    assert_eq!(plan.estimate_s(), (4.0 * 23.0, 4.0 * 23.0), "two starts, and a JVM compiles for six seconds");
     let times = "preset = 'duet'\ntrials_max = 4\nwarmup = 30\nduration = '20s'\n";
     let plan = study(folder.path(), &format!("{head}{times}")).unwrap();
-    assert_eq!(plan.estimate_s(), (4.0 * 50.0, 4.0 * 50.0));
+    assert_eq!(plan.estimate_s(), (4.0 * 53.0, 4.0 * 53.0));
     assert!(plan.rules.to_string().ends_with("in 4 starts; 20 s of each count, after 30 s of warm-up"));
     let short = outcome(&format!("{head}preset = 'duet'\nduration = 1\n"));
     assert!(

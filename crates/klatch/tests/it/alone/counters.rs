@@ -160,7 +160,7 @@ fn a_run_in_the_lab_has_exact_profiles_of_server_and_crowd() {
 
 #[test]
 fn unknown_caches_are_refused_before_the_boot() {
-    let finished = Finished::run(klatch().args(["lab", "exec", "--counters=z80", "--", "version"]));
+    let finished = Finished::run(klatch().args(["lab", "exec", "--counters=z80", "--", "--version"]));
     assert_eq!(finished.status, Some(2), "{finished:?}");
     assert!(finished.err.contains("there is no hardware z80"), "{finished:?}");
 }

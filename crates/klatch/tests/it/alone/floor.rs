@@ -32,7 +32,10 @@ fn an_unknown_cell_is_refused() {
     let finished = Finished::run(klatch().args(["floor", "--only", "abacus"]));
     assert_eq!(
         (finished.status, finished.err.as_str()),
-        (Some(2), "klatch: no cell has one of abacus in its name\n")
+        (
+            Some(2),
+            "klatch: no cell has one of abacus in its name; klatch study floor --dry-run lists the cells\n"
+        )
     );
 }
 
