@@ -126,7 +126,10 @@ fn a_cancelled_allocation_leaves_nothing_running() {
     );
     let finished = on_cluster(folder.path(), &lines);
     assert_eq!(finished.status, Some(0), "{finished:?}");
-    assert!(finished.out.contains("klatch: interrupted; server and crowd are stopped"), "{finished:?}");
+    assert!(
+        finished.out.contains("klatch: interrupted before a run was finished; server and crowd are stopped"),
+        "{finished:?}"
+    );
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn a_sysctl_is_restored_after_ctrl_c() {
     let pid = namespace.long_run();
     kill_process(pid, Signal::INT).unwrap();
     let finished = namespace.does("wait; cat $OUT/finished");
-    assert!(finished.contains("klatch: interrupted; "), "{finished}");
+    assert!(finished.contains("klatch: interrupted before a run was finished; "), "{finished}");
     assert_eq!(namespace.value(), BEFORE);
     assert_eq!(namespace.does("$KLATCH schema 2>&1 > $OUT/schema"), "", "nothing is left over");
 }
