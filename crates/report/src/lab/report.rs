@@ -206,7 +206,8 @@ fn cost_chart(machine: &str, curves: &[CostCurve]) -> Chart {
     Chart {
         id: format!("cost-by-length{id}"),
         title: format!("Cost of a scheduling decision by queue length{on}"),
-        caption: "Each point is the mean of at least 30 decisions of one boot; lines are least-squares fits."
+        caption: "Each point is the mean of at least 30 decisions of one boot. Lines are least-squares fits that explain half of the \
+                  scatter or more."
             .to_owned(),
         kind: ChartKind::Dots,
         x: Axis::linear("waiting tasks", ""),
@@ -224,10 +225,13 @@ fn points(curves: &[CostCurve]) -> Vec<Point> {
     curves.iter().flat_map(of_curve).collect()
 }
 
+/// Least share of the scatter that a line explains if it is drawn: one that fits nothing has a slope by chance.
+const SHOWN_R2_MIN: f64 = 0.5;
+
 /// The fitted lines, with their slopes in `unit` for each task.
 fn marks(curves: &[CostCurve], unit: &str) -> Vec<Mark> {
     let mark = |curve: &CostCurve| {
-        let fit = curve.fit?;
+        let fit = curve.fit.filter(|fit| fit.r2.is_none_or(|r2| r2 >= SHOWN_R2_MIN))?;
         let ends = || curve.points.iter().map(|(length, _)| *length);
         let (from, to) = (ends().reduce(f64::min)?, ends().reduce(f64::max)?);
         let at = |length: f64| (Some(length), Some(fit.intercept + fit.slope.estimate * length));
