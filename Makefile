@@ -84,6 +84,8 @@ lint:
 	shellcheck scripts/*.sh research/planted/*.sh .ci/run contrib/slurm/*
 	@# In the profile of the tests, so that build scripts and macros are compiled once for both.
 	cargo clippy --release --locked --workspace --all-targets -- --deny warnings
+	@# As a release is built: without the features of tests.
+	cargo check --release --locked --package klatch
 	scripts/maven.sh --batch-mode --quiet --file platforms/payara/pom.xml spotless:check
 	scripts/deny.sh
 	scripts/manifests.sh
