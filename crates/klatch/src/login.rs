@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use klatch_record::Login;
+use klatch_record::ProtocolName;
 use klatch_runner::Target;
 
 /// The variable with the password of a target.
@@ -14,7 +14,7 @@ const VARIABLE: &str = "KLATCH_PASSWORD";
 /// # Errors
 /// The file cannot be read, there is no login, there are two passwords, or one is missing.
 pub(crate) fn with_password(mut target: Target, file: Option<&Path>) -> anyhow::Result<Target> {
-    let url = target.url();
+    let (url, protocol) = (target.url(), target.endpoint.protocol);
     let Some(login) = &mut target.login else {
         anyhow::ensure!(
             file.is_none(),
@@ -30,19 +30,16 @@ pub(crate) fn with_password(mut target: Target, file: Option<&Path>) -> anyhow::
         }
         (None, Some(password)) => login.password = Some(password),
         (Some(_), _) => {}
-        (None, None) => check_without_password(login, &url)?,
+        // Only a broker may know a user by name alone.
+        (None, None) => anyhow::ensure!(
+            login.user.is_some() && protocol == ProtocolName::Mqtt,
+            "{url} has no password: set {VARIABLE}, or use --password-file"
+        ),
     }
     let is_plain = |text: &str| !text.chars().any(char::is_control);
     let is_sent = login.password.as_deref().is_none_or(is_plain);
     anyhow::ensure!(is_sent, "a password has no control characters");
     Ok(target)
-}
-
-/// Only a broker may know a user by name alone.
-fn check_without_password(login: &Login, url: &str) -> anyhow::Result<()> {
-    let is_user_of_broker = login.user.is_some() && url.starts_with("mqtt");
-    anyhow::ensure!(is_user_of_broker, "{url} has no password: set {VARIABLE}, or use --password-file");
-    Ok(())
 }
 
 fn with_at(url: &str) -> String {

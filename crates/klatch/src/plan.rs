@@ -47,6 +47,10 @@ impl Plan {
             workload.parties(),
             self.shards
         );
+        anyhow::ensure!(
+            self.target.login.is_none(),
+            "commands of crowds by hand have no login; klatch run --hosts passes it on without a command line"
+        );
         let shares = split_parties(&workload, self.shards);
         for command in shard_commands(&self.host_program, &self.target.endpoint, &shares, &gate.name) {
             print_line(in_shell(&command));

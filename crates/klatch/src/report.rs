@@ -170,7 +170,7 @@ impl Report {
         warn_skipped(source);
         let mut report = klatch_report::report(source);
         if let Some(percentiles) = &self.percentiles {
-            report.percentiles = percentile_rows(source, percentiles);
+            report.percentiles = percentile_rows(source, percentiles)?;
             anyhow::ensure!(!report.percentiles.is_empty(), "there are no runs with latencies here");
         }
         Ok(report)

@@ -20,10 +20,10 @@ pub const START_US: u64 = 30_000_000;
 pub(crate) const END: &str = "\nklatch-lab-end\n";
 
 /// Where `klatch sched run` writes the counters of the scheduler.
-pub(crate) const SCHEDULER_FILE: &str = "scheduler.json";
+pub(crate) const SCHEDULER_FILE: &str = klatch_record::SCHEDULER;
 
 /// Where `klatch lab counted` writes what the counters counted.
-pub const COUNTERS_FILE: &str = "counters.json";
+pub const COUNTERS_FILE: &str = klatch_record::COUNTERS;
 
 /// The work of the emulated machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

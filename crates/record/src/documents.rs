@@ -11,9 +11,26 @@ use crate::Record;
 /// The path that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
 
-/// Beginnings of the names of files that Klatch itself leaves beside results, and which have no schema.
-const BESIDE_RESULTS: [&str; 8] =
-    ["begun", "conformance", "counters", "failure", "operations", "scheduler", "sensitivity", "trial"];
+/// What is wrong with a document of something else.
+pub const NO_RESULT: &str = "it is no result of Klatch";
+
+/// File with the seed and options of a study, written at its start.
+pub const BEGUN: &str = "begun.json";
+/// File with the cause of a visit that failed.
+pub const FAILURE: &str = "failure.json";
+/// File with the outcome of a boot of the lab.
+pub const BOOT: &str = "trial.json";
+/// File with the claims of a simulated study under other costs.
+pub const SENSITIVITY: &str = "sensitivity.json";
+/// File with what a scheduler reported in the lab.
+pub const SCHEDULER: &str = "scheduler.json";
+/// File with counts of the lab.
+pub const COUNTERS: &str = "counters.json";
+/// Beginning of the name of a file with a start of a pair in a study of duets; its number follows.
+pub const START_OF_PAIR: &str = "start-";
+
+/// Files without a schema that Klatch itself leaves beside results.
+const BESIDE_RESULTS: [&str; 6] = [BEGUN, FAILURE, BOOT, SENSITIVITY, SCHEDULER, COUNTERS];
 
 /// A JSON document with the place where it was found.
 #[derive(Clone, Debug)]
@@ -34,6 +51,17 @@ impl Document {
         match self.number {
             None => self.file.clone(),
             Some(number) => PathBuf::from(format!("{}:{number}", self.file.display())),
+        }
+    }
+
+    /// Whether Klatch has written it.
+    pub fn is_own(&self) -> bool {
+        match &self.schema {
+            Some(schema) => schema.starts_with("klatch-"),
+            None => {
+                let name = self.file.file_name().unwrap_or_default().to_string_lossy();
+                BESIDE_RESULTS.contains(&&*name) || name.starts_with(START_OF_PAIR)
+            }
         }
     }
 
@@ -123,7 +151,7 @@ impl Documents {
             self.all.push(Document { file: file.to_owned(), number: number(at), schema, text });
         }
         let cause = match error {
-            Some(error) if error.is_data() => "it is no result of Klatch".to_owned(),
+            Some(error) if error.is_data() => NO_RESULT.to_owned(),
             Some(error) => format!("it is not JSON: {error}"),
             None if count == 0 => "it is empty".to_owned(),
             None => return,
@@ -134,17 +162,10 @@ impl Documents {
     }
 
     fn leave_out_foreign(&mut self) {
-        let is_own = |document: &Document| match &document.schema {
-            Some(schema) => schema.starts_with("klatch-"),
-            None => {
-                let name = document.file.file_name().unwrap_or_default().to_string_lossy();
-                BESIDE_RESULTS.iter().any(|own| name.starts_with(own))
-            }
-        };
-        let (own, foreign) = std::mem::take(&mut self.all).into_iter().partition(is_own);
+        let (own, foreign) = std::mem::take(&mut self.all).into_iter().partition(Document::is_own);
         self.all = own;
         for document in &foreign {
-            self.skip(document, "it is no result of Klatch");
+            self.skip(document, NO_RESULT);
         }
     }
 }
@@ -210,6 +231,7 @@ mod tests {
         std::fs::create_dir(folder.path().join("below")).unwrap();
         write("a.json", "{\n \"schema\": \"klatch-record/2\"\n}\n");
         write("begun.json", "{}");
+        write("start-001.json", "{}");
         write(
             "below/runs.jsonl",
             "{\"schema\":\"klatch-record/2\"}\n{\"schema\":\"klatch-record/2\"}\n{\"sch",
@@ -221,7 +243,7 @@ mod tests {
         write("other.json", "{\"schema\": \"https://example.net/x\"}");
         write("truncated.json", "{\"schema\": \"klatch-rec");
         let (all, skipped) = read(folder.path());
-        assert_eq!(all, ["a.json", "begun.json", "runs.jsonl:1", "runs.jsonl:2"]);
+        assert_eq!(all, ["a.json", "begun.json", "runs.jsonl:1", "runs.jsonl:2", "start-001.json"]);
         let skipped: Vec<&str> = skipped.iter().map(|text| text.split(" at line").next().unwrap()).collect();
         assert_eq!(
             skipped,

@@ -54,11 +54,7 @@ impl Latency {
     /// # Errors
     /// A time too large to be held, or more times than 64 bits count.
     pub fn from_counts_ns(counts: &[(u64, u64)]) -> Result<Option<Latency>, LatencyError> {
-        sum(TIMES, counts.iter().map(|(_, count)| *count))?;
-        let mut histogram = Histogram::<u64>::new(3).expect("3 digits are possible");
-        for &(value, count) in counts {
-            histogram.record_n(value, count).map_err(|_| LatencyError::Value(value))?;
-        }
+        let histogram = histogram_of(counts)?;
         if histogram.is_empty() {
             return Ok(None);
         }
@@ -87,6 +83,14 @@ impl Latency {
         Latency::from_counts_ns(&sums.into_iter().collect::<Vec<_>>())
     }
 
+    /// The histogram, ns.
+    ///
+    /// # Errors
+    /// The packed one cannot be read.
+    pub fn histogram_ns(&self) -> Result<Histogram<u64>, LatencyError> {
+        histogram_of(&self.counts_ns()?)
+    }
+
     /// Pairs (lowest value of a bucket in ns, how often), sorted. All together are at most `u64::MAX` times.
     ///
     /// # Errors
@@ -94,6 +98,15 @@ impl Latency {
     pub fn counts_ns(&self) -> Result<Vec<(u64, u64)>, LatencyError> {
         unpacked(&self.histogram)
     }
+}
+
+fn histogram_of(counts: &[(u64, u64)]) -> Result<Histogram<u64>, LatencyError> {
+    sum(TIMES, counts.iter().map(|(_, count)| *count))?;
+    let mut histogram = Histogram::new(3).expect("3 digits are possible");
+    for &(value, count) in counts {
+        histogram.record_n(value, count).map_err(|_| LatencyError::Value(value))?;
+    }
+    Ok(histogram)
 }
 
 #[cfg(test)]

@@ -64,7 +64,10 @@ pub use crowd_result::{
     CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
     NamedCounts, PausedCounts, Stranger,
 };
-pub use documents::{Document, Documents, STANDARD_INPUT, Skipped, same_record};
+pub use documents::{
+    BEGUN, BOOT, COUNTERS, Document, Documents, FAILURE, NO_RESULT, SCHEDULER, SENSITIVITY, STANDARD_INPUT,
+    START_OF_PAIR, Skipped, same_record,
+};
 #[cfg(feature = "schema")]
 pub use duet::duet_schema;
 pub use duet::{

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// User and password. A record has neither, and `Debug` does not show the password.
+/// User and password. No record has the password, and `Debug` does not show it.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Login {
     /// Name of the user; absent for a password or token alone.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::{Latency, LatencyError, saturating_sum};
+use crate::{Latency, LatencyError};
 
 /// Values beyond a percentile below which it is a matter of chance.
 const BEYOND_MIN: f64 = 10.0;
@@ -50,8 +50,8 @@ pub fn samples_needed(percentile: f64) -> u64 {
     (BEYOND_MIN * 100.0 / (100.0 - percentile) - 1e-6).ceil() as u64
 }
 
-/// The values at these percentiles of all latencies together, µs, and their number: the smallest value with enough others at or below it.
-/// `None` in place of a value that has too few.
+/// The values at these percentiles of all latencies together, µs, as the percentiles of one record are, and their number. `None` in place
+/// of a value that has too few.
 ///
 /// # Errors
 /// A histogram cannot be read.
@@ -59,23 +59,13 @@ pub fn latencies_at<'a>(
     percentiles: &Percentiles,
     all: impl Iterator<Item = &'a Latency>,
 ) -> Result<(Vec<Option<f64>>, u64), LatencyError> {
-    let mut counts = Vec::new();
-    for latency in all {
-        counts.extend(latency.counts_ns()?);
-    }
-    counts.sort_unstable();
-    let total = saturating_sum(counts.iter().map(|(_, count)| *count));
-    let (mut seen, mut at) = (0_u64, 0);
-    let mut value = |percentile: f64| {
-        let wanted = ((percentile / 100.0 * total as f64).ceil() as u64).clamp(1, total.max(1));
-        while at < counts.len() && seen.saturating_add(counts[at].1) < wanted {
-            seen += counts[at].1;
-            at += 1;
-        }
-        let (ns, _) = counts.get(at)?;
-        (total >= samples_needed(percentile)).then_some(*ns as f64 / 1e3)
+    let Some(merged) = Latency::merge(all)? else { return Ok((vec![None; percentiles.all().len()], 0)) };
+    let histogram = merged.histogram_ns()?;
+    let value = |percentile: &f64| {
+        let ns = histogram.value_at_quantile(percentile / 100.0);
+        (merged.count >= samples_needed(*percentile)).then_some(ns as f64 / 1e3)
     };
-    Ok((percentiles.all().iter().map(|percentile| value(*percentile)).collect(), total))
+    Ok((percentiles.all().iter().map(value).collect(), merged.count))
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use klatch_record::{
-    Document, Documents, Record, SCHEMA_NAME, STUDY_SCHEMA_NAME, Sensitivity, Skipped, StudyResult,
-    same_record,
+    BEGUN, Document, Documents, Record, SCHEMA_NAME, SENSITIVITY, STUDY_SCHEMA_NAME, Sensitivity, Skipped,
+    StudyResult, same_record,
 };
 use serde::de::DeserializeOwned;
 use thiserror::Error;
@@ -100,7 +100,7 @@ pub(crate) fn runs(path: &Path, mut documents: Documents) -> Result<Source, Read
             (Err(error), _) => documents.skip(&document, error),
         }
     }
-    let begun = path.join("begun.json").is_file();
+    let begun = path.join(BEGUN).is_file();
     if source.runs.is_empty() && source.result.is_none() && !begun {
         return Err(match documents.skipped.into_iter().next() {
             Some(Skipped { place: path, cause }) => ReadError::Other { path, cause },
@@ -141,7 +141,7 @@ impl Source {
             }
             // A study in a subfolder contributes its records only, one by one.
             Some(STUDY_SCHEMA_NAME) if is_on_top => self.result = Some(document.parse()?),
-            None if document.file == top.join("sensitivity.json") => {
+            None if document.file == top.join(SENSITIVITY) => {
                 self.sensitivity = Some(document.parse()?);
             }
             None if cell.is_some() => {

@@ -9,7 +9,7 @@ use anyhow::Context;
 use klatch_lab::{Boot, BootKernel, Counting, Image, Job, LabError, machine_image, require_qemu};
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::{Configuration, Outcome};
-use klatch_record::{error_chain, save_json};
+use klatch_record::{SENSITIVITY, error_chain, save_json};
 use klatch_report::{Progress, end_progress, lab_summary, simulated_claims, simulated_study};
 use klatch_schedulers::SchedulerSpec;
 use klatch_study::{
@@ -109,7 +109,7 @@ impl Study {
                 (!self.json).then(|| Progress::waiting("simulating each cost at both ends of its range"));
             let claims = sensitivity(&plan, &done.result, self.jobs());
             drop(waiting);
-            save_json(&claims, &store.folder().join("sensitivity.json"))?;
+            save_json(&claims, &store.folder().join(SENSITIVITY))?;
             text += &format!("\n{}", simulated_claims(&claims));
         }
         Ok(self.finish(&done.result, &text, &store, || save_report(store.folder())))

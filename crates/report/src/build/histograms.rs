@@ -89,11 +89,7 @@ pub fn hgrm(source: &Source) -> Result<String, HistogramError> {
         .filter_map(|it| it.latency.as_ref())
         .collect();
     let merged = Latency::merge(latencies.into_iter())?.ok_or(HistogramError::None)?;
-    let mut histogram = Histogram::<u64>::new(3).expect("3 digits are possible");
-    for (ns, count) in merged.counts_ns()? {
-        histogram.record_n(ns, count).map_err(|_| LatencyError::Value(ns))?;
-    }
-    Ok(distribution(&histogram))
+    Ok(distribution(&merged.histogram_ns()?))
 }
 
 /// The table as the reference implementation prints it, without its line about its memory.
@@ -116,10 +112,10 @@ fn distribution(histogram: &Histogram<u64>) -> String {
     text
 }
 
-/// The intervals of time of every run as CSV: deliveries or operations and their latency, µs.
+/// The intervals of time of every valid trial as CSV: deliveries or operations and their latency, µs.
 ///
 /// # Errors
-/// No run has them.
+/// No valid trial has them.
 pub fn timeline_csv(source: &Source) -> Result<String, HistogramError> {
     let subject = Subject::new(source);
     let mut writer = ::csv::Writer::from_writer(Vec::new());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use klatch_record::BOOT;
 use klatch_record::lab::{Outcome, Study};
 
 use crate::read::ReadError;
@@ -18,7 +19,7 @@ pub(crate) fn read_lab(folder: &Path) -> Result<Option<(Study, Vec<Outcome>)>, R
     let Ok(study) = toml::from_str::<Study>(&text) else { return Ok(None) };
     let mut outcomes = Vec::new();
     for trial in folders_in(&folder.join("cells")).iter().flat_map(|cell| folders_in(cell)) {
-        let path = trial.join("trial.json");
+        let path = trial.join(BOOT);
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             // The boot was interrupted.

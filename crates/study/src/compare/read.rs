@@ -200,13 +200,14 @@ fn records_in(path: &Path) -> Result<Found, CompareError> {
 /// Tells the starts of the server apart. In a folder each has a folder of its own; where records follow each other in a file, a start
 /// ends where the numbers of warm-ups and trials begin anew.
 #[derive(Default)]
-struct Starts {
+pub(crate) struct Starts {
     count: usize,
     last: Option<(PathBuf, bool, u32)>,
 }
 
 impl Starts {
-    fn of(&mut self, record: &Record, document: &Document) -> PathBuf {
+    /// The start that this record is of, as a path.
+    pub(crate) fn of(&mut self, record: &Record, document: &Document) -> PathBuf {
         if document.number.is_none() {
             return document.file.parent().unwrap_or(Path::new(".")).to_owned();
         }

@@ -5,7 +5,10 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use klatch_record::{DuetStart, Record, Role, StudyResult, create_folder, save, save_json, save_text};
+use klatch_record::{
+    BEGUN, BOOT, DuetStart, FAILURE, Record, Role, START_OF_PAIR, StudyResult, create_folder, save,
+    save_json, save_text,
+};
 use klatch_runner::{RunError, make_folder, next_stem, now, point_latest_at};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -15,10 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{StoreError, StudyRunError};
 
 const STUDY: &str = "study.toml";
-const START: &str = "begun.json";
-const FAILURE: &str = "failure.json";
 const RESULT: &str = "result.json";
-const TRIAL: &str = "trial.json";
 
 /// The folder of a study in progress. It is locked, so that no other process can carry out the study.
 pub struct Store {
@@ -77,7 +77,7 @@ impl Store {
         let folder = make_folder(out, name, Timestamp::now()).map_err(in_out)?;
         save_text(source, &folder.join(STUDY))?;
         let start = Start { started_at: now(), seed };
-        save_json(&start, &folder.join(START))?;
+        save_json(&start, &folder.join(BEGUN))?;
         Store::lock(folder, start)
     }
 
@@ -94,7 +94,7 @@ impl Store {
         if read(&path)? != source {
             return Err(StoreError::Changed { path }.into());
         }
-        let path = folder.join(START);
+        let path = folder.join(BEGUN);
         let start = serde_json::from_str(&read(&path)?)
             .map_err(|error| StoreError::Read { path, cause: error.to_string() })?;
         Store::lock(folder.to_owned(), start)
@@ -110,12 +110,12 @@ impl Store {
             let number = rest.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
             rest == name || number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        folders.filter(|folder| folder.join(START).is_file()).filter(named).max()
+        folders.filter(|folder| folder.join(BEGUN).is_file()).filter(named).max()
     }
 
     fn lock(folder: PathBuf, start: Start) -> Result<Store, StudyRunError> {
         let wrong = |cause: String| StoreError::Read { path: folder.clone(), cause };
-        let file = File::open(folder.join(START)).map_err(|error| wrong(error.to_string()))?;
+        let file = File::open(folder.join(BEGUN)).map_err(|error| wrong(error.to_string()))?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Store { folder, start, _lock: Lock(file) }),
             Err(Errno::WOULDBLOCK) => Err(StoreError::Busy { folder }.into()),
@@ -200,7 +200,7 @@ impl Store {
     }
 
     fn start_file(&self, pair: &str, number: u32) -> PathBuf {
-        self.folder.join("pairs").join(pair).join(format!("start-{number:03}.json"))
+        self.folder.join("pairs").join(pair).join(format!("{START_OF_PAIR}{number:03}.json"))
     }
 
     /// A stored trial of a computed cell; `None` if it was not computed yet.
@@ -235,7 +235,7 @@ impl Store {
     }
 
     fn trial_file(&self, cell: &str, seed: u32) -> PathBuf {
-        self.folder.join("cells").join(cell).join(format!("seed-{seed}")).join(TRIAL)
+        self.folder.join("cells").join(cell).join(format!("seed-{seed}")).join(BOOT)
     }
 
     /// Writes the result of the study.

@@ -4,13 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use klatch_record::{
-    DUET_SCHEMA_NAME, Duet, DuetEnd, FLOOR_SCHEMA_NAME, FloorResult, METRICS, Metric, Record, Role,
-    SCHEMA_NAME, Status, WorkloadKind,
+    DUET_SCHEMA_NAME, Document, Documents, Duet, DuetEnd, FLOOR_SCHEMA_NAME, FloorResult, METRICS, Metric,
+    NO_RESULT, Record, Role, SCHEMA_NAME, Status, WorkloadKind,
 };
-use serde::Deserialize;
 use thiserror::Error;
 
-use crate::compare::{describe_endless_workload, describe_workload};
+use crate::compare::{Starts, describe_endless_workload, describe_workload};
 use crate::history::{HistoryOrder, HistoryTerms};
 
 /// Why there is no history.
@@ -67,6 +66,8 @@ pub(super) struct RunEntry {
     pub(super) at: String,
     pub(super) number: u32,
     pub(super) file: PathBuf,
+    /// The start of the server, which its trials share.
+    pub(super) start: PathBuf,
     pub(super) values: Vec<(&'static Metric, f64)>,
 }
 
@@ -162,67 +163,60 @@ fn collect(path: &Path, files: &mut BTreeSet<PathBuf>) -> Result<(), HistoryErro
     Ok(())
 }
 
-/// The field that identifies the kind of a result.
-#[derive(Deserialize)]
-struct SchemaHead<'a> {
-    #[serde(borrow)]
-    schema: Option<std::borrow::Cow<'a, str>>,
-}
-
 fn read_file(file: &Path, terms: &HistoryTerms, found: &mut Found) {
-    let read = std::fs::read_to_string(file).map_err(|error| error.to_string());
-    let is_lines = file.extension().is_some_and(|extension| extension == "jsonl");
-    let result = read.and_then(|text| match is_lines {
-        true => text.lines().try_for_each(|line| read_floor(line, found)),
-        false => read_result(&text, file, terms, found),
-    });
-    if let Err(why) = result {
-        found.skipped.push(format!("{}: {why}", file.display()));
+    let documents = match Documents::read(file) {
+        Ok(documents) => documents,
+        Err(error) => return found.skipped.push(format!("{}: {error}", file.display())),
+    };
+    found
+        .skipped
+        .extend(documents.skipped.iter().map(|one| format!("{}: {}", one.place.display(), one.cause)));
+    let mut starts = Starts::default();
+    for document in &documents.all {
+        if let Err(why) = read_result(document, terms, &mut starts, found) {
+            found.skipped.push(format!("{}: {why}", document.place().display()));
+        }
     }
 }
 
-fn read_floor(line: &str, found: &mut Found) -> Result<(), String> {
-    let head: SchemaHead<'_> = parsed(line)?;
-    if head.schema.as_deref() == Some(FLOOR_SCHEMA_NAME) {
-        found.floors.push(parsed(line)?);
-    }
-    Ok(())
-}
-
-fn read_result(text: &str, file: &Path, terms: &HistoryTerms, found: &mut Found) -> Result<(), String> {
-    let head: SchemaHead<'_> = parsed(text)?;
-    match head.schema.as_deref() {
+fn read_result(
+    document: &Document,
+    terms: &HistoryTerms,
+    starts: &mut Starts,
+    found: &mut Found,
+) -> Result<(), String> {
+    let wrong = |error: serde_json::Error| error.to_string();
+    match document.schema.as_deref() {
         Some(SCHEMA_NAME) => {
-            let record: Record = parsed(text)?;
+            let record: Record = document.parse().map_err(wrong)?;
+            let start = starts.of(&record, document);
             if record.role != Role::Trial {
                 return Ok(());
             }
             if record.verdict.status != Status::Valid {
                 return Err(format!("its score does not count: {}", record.verdict.messages()));
             }
-            found.runs.extend(run_entry(&record, file, terms));
+            found.runs.extend(run_entry(&record, document.place(), start, terms));
         }
         Some(DUET_SCHEMA_NAME) => {
-            let duet: Duet = parsed(text)?;
+            let duet: Duet = document.parse().map_err(wrong)?;
             if let DuetEnd::Failed { reasons, .. } = &duet.end {
                 return Err(format!("it failed: {reasons}"));
             }
             let workload = described(&duet.b.crowd, &describe_endless_workload(&duet.workload));
             // Its pairs are of no use here, and many.
             let duet = Duet { starts: Vec::new(), ..duet };
-            found.duets.push(DuetEntry { duet, workload, file: file.to_owned() });
+            found.duets.push(DuetEntry { duet, workload, file: document.place() });
         }
+        Some(FLOOR_SCHEMA_NAME) => found.floors.push(document.parse().map_err(wrong)?),
+        _ if !document.is_own() => return Err(NO_RESULT.to_owned()),
         _ => {}
     }
     Ok(())
 }
 
-fn parsed<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    serde_json::from_str(text).map_err(|error| error.to_string())
-}
-
 /// What a history needs of a record; `None` without a value of these metrics.
-fn run_entry(record: &Record, file: &Path, terms: &HistoryTerms) -> Option<RunEntry> {
+fn run_entry(record: &Record, file: PathBuf, start: PathBuf, terms: &HistoryTerms) -> Option<RunEntry> {
     let metrics = metrics_of(record.workload.kind(), terms);
     let values: Vec<_> =
         metrics.into_iter().filter_map(|metric| Some((metric, metric.of_record(record)?))).collect();
@@ -237,7 +231,8 @@ fn run_entry(record: &Record, file: &Path, terms: &HistoryTerms) -> Option<RunEn
         label: label(record),
         at: record.started_at.clone(),
         number: record.number,
-        file: file.to_owned(),
+        file,
+        start,
         values,
     };
     (!entry.values.is_empty()).then_some(entry)

@@ -1,7 +1,7 @@
 //! The series of records: one value for each build or day.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use klatch_record::{
     FloorResult, HistoryPoint, HistorySeries, Metric, RatioEstimate, SERVER_CPU, SeriesKind,
@@ -103,7 +103,6 @@ pub(super) fn of_runs(runs: Vec<RunEntry>, terms: &HistoryTerms) -> Vec<Draft> {
     // By group, then in the order of the metrics.
     let mut all: BTreeMap<Group, Vec<(&'static Metric, Points)>> = BTreeMap::new();
     for run in runs {
-        let start = run.file.parent().unwrap_or(Path::new(".")).to_owned();
         let file = run.file.display().to_string();
         let of_group = all.entry(run.group).or_default();
         for (metric, value) in run.values {
@@ -112,7 +111,7 @@ pub(super) fn of_runs(runs: Vec<RunEntry>, terms: &HistoryTerms) -> Vec<Draft> {
                 of_group.len() - 1
             });
             let values = of_group[place].1.of(&run.label, &run.at);
-            values.starts.entry(start.clone()).or_default().push(value.ln());
+            values.starts.entry(run.start.clone()).or_default().push(value.ln());
             values.files.push(file.clone());
         }
     }

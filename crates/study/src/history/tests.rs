@@ -110,14 +110,31 @@ fn runs_that_do_not_count_and_files_that_cannot_be_read_are_left_out_and_named()
     let all = history(&[out.path().to_owned()], &terms()).unwrap();
     assert_eq!((all.runs, all.series[0].points.len()), (1, 1));
     assert_eq!(all.series[0].unjudged.as_deref(), Some("changes need at least 6 points"));
-    let [broken, copy] = &all.skipped[..] else { panic!("{:?}", all.skipped) };
-    assert!(broken.contains("a/broken.json: EOF"), "{broken}");
+    let [broken, other, copy] = &all.skipped[..] else { panic!("{:?}", all.skipped) };
+    assert!(broken.contains("a/broken.json: it is not JSON: EOF"), "{broken}");
+    assert!(other.ends_with("a/other.json: it is no result of Klatch"), "{other}");
     assert!(copy.contains("copy/trial-1.json is a copy of ") && copy.ends_with("a/trial-1.json"), "{copy}");
     let gone = history(&[path("gone")], &terms()).unwrap_err().to_string();
     assert!(gone.starts_with("cannot read ") && gone.contains("gone"), "{gone}");
     std::fs::create_dir(path("empty")).unwrap();
     let empty = history(&[path("empty")], &terms()).unwrap_err().to_string();
     assert!(empty.ends_with("empty has no result of a run or duet that counts"), "{empty}");
+}
+
+#[test]
+fn records_one_after_another_in_a_file_are_runs_and_their_starts_are_told_apart() {
+    let out = tempfile::tempdir().unwrap();
+    let line =
+        |build: &str, minute, number| serde_json::to_string(&trial(build, minute, number, 10.0)).unwrap();
+    let lines = [line("c0", 0, 1), line("c0", 1, 2), line("c0", 2, 1), line("c1", 3, 1)].join("\n");
+    std::fs::write(out.path().join("runs.jsonl"), lines).unwrap();
+    std::fs::write(out.path().join("package.json"), "{\"name\": \"x\"}").unwrap();
+    let all = history(&[out.path().to_owned()], &terms()).unwrap();
+    let starts: Vec<u32> = all.series[0].points.iter().map(|point| point.starts).collect();
+    assert_eq!((all.runs, starts), (4, vec![2, 1]));
+    assert!(all.series[0].points[1].files[0].ends_with("runs.jsonl:4"), "{:?}", all.series[0].points[1]);
+    let [foreign] = &all.skipped[..] else { panic!("{:?}", all.skipped) };
+    assert!(foreign.ends_with("package.json: it is no result of Klatch"), "{foreign}");
 }
 
 #[test]
