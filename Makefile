@@ -59,8 +59,8 @@ test: setup-test
 	$(MAKE) test-go test-node
 	@scripts/not-run.sh end test "$(LEFT_OUT_NOTE)"
 
-# All tests: `make test` with every platform, other JDKs, the lab and a cluster, then IRC clients. The group `alone` measures, boots
-# machines or changes the host, so it runs one by one.
+# All tests: `make test` with every platform, other JDKs, the lab and a cluster, then IRC clients. The group `alone` measures or
+# changes the host, so it runs one by one.
 test-all: setup-test-all
 	$(MAKE) test KLATCH_TEST_ALL=1 LEFT_OUT='--skip alone::' LEFT_OUT_NOTE='the group alone and the IRC clients, which follow'
 	@scripts/not-run.sh begin

@@ -32,9 +32,9 @@ fn way(arguments: &[String]) -> Way {
     let second = arguments.get(1).cloned().unwrap_or_default();
     match (command.as_str(), second.as_str()) {
         ("lab", "kernels") if arguments.len() == 2 => return Way::Quick(arguments),
-        ("lab", "kernels" | "get-kernel") => return Way::NotHere("downloads tens of megabytes: alone::lab"),
-        ("lab", _) => return Way::NotHere("boots a machine: alone::lab and alone::counters"),
-        ("sched", "run") => return Way::NotHere("needs sched_ext: alone::lab runs it in the lab"),
+        ("lab", "kernels" | "get-kernel") => return Way::NotHere("downloads tens of megabytes: all::lab"),
+        ("lab", _) => return Way::NotHere("boots a machine: all::lab and all::counters"),
+        ("sched", "run") => return Way::NotHere("needs sched_ext: all::lab runs it in the lab"),
         ("floor", _) => return Way::NotHere("measures for minutes: alone::floor"),
         ("crowd" | "serve" | "merge", _) => {
             return Way::NotHere("is a part of a run on several machines: shards");
@@ -43,7 +43,7 @@ fn way(arguments: &[String]) -> Way {
             return Way::NotHere("needs a brokerage that runs: all::daytrader");
         }
         ("run", _) if has("--scheduler") => {
-            return Way::NotHere("needs sched_ext: alone::lab runs it in the lab");
+            return Way::NotHere("needs sched_ext: all::lab runs it in the lab");
         }
         ("run", _) if has("--hosts") || names("10.0.0.7") => {
             return Way::NotHere("names other machines: alone::hosts and alone::slurm");

@@ -54,20 +54,20 @@ mod transports;
 mod watch;
 mod web;
 
-/// Tests that need another JDK, a download or minutes.
+/// Tests that need another JDK, a download, an emulated machine (whose counts are those of an idle one) or minutes.
 mod all {
     mod altered_caches;
+    mod counters;
     mod daytrader;
     mod guide_commands;
-}
-
-/// Tests that run one at a time: they measure, boot an emulated machine, or change settings of the host.
-mod alone {
-    mod counters;
-    mod floor;
-    mod hosts;
     mod lab;
     mod misbehaving;
+}
+
+/// Tests that run one at a time: they measure, or change settings of the host.
+mod alone {
+    mod floor;
+    mod hosts;
     mod planted;
     mod slurm;
     mod sysctls;

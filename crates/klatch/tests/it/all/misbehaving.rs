@@ -88,7 +88,7 @@ fn needs_another_kernel() {
 /// The command that loads one of the schedulers above.
 fn command(name: &str) -> String {
     let program = std::env::current_exe().unwrap();
-    format!("{} --exact alone::misbehaving::{name} --ignored --nocapture", program.display())
+    format!("{} --exact all::misbehaving::{name} --ignored --nocapture", program.display())
 }
 
 /// One boot for all: each runs a chat under one scheduler, and says which is in force afterwards.
@@ -135,15 +135,16 @@ fn a_run_says_why_a_scheduler_did_not_stay_and_nothing_is_left() {
     assert!(is_named && daemon.ends_with("disabled\n"), "{daemon}");
 }
 
-/// What grew is named: the routine of the scheduler that looks at one more task.
+/// What grew is named: the routine of the scheduler that looks at one more task. It grows by 2.4 % over ten thousand yields; over one
+/// thousand, what the kernel does at its own times, such as to reseed its random numbers, is as large.
 #[test]
 fn a_scheduler_that_looks_at_one_more_task_is_found() {
     needs!(Need::Qemu);
-    let mut compare = lab(&["compare", "--within", "0.5"]);
+    let mut compare = lab(&["compare", "--within", "1"]);
     for name in ["behaves", "looks_at_one_more"] {
         compare.args(["--scheduler", &command(name)]);
     }
-    let finished = Finished::run(compare.args(["--", "probe", "yield", "--tasks", "20", "--rounds", "50"]));
+    let finished = Finished::run(compare.args(["--", "probe", "yield", "--tasks", "20", "--rounds", "500"]));
     assert_eq!(finished.status, Some(1), "{finished:?}");
     let first = finished.out.lines().find(|line| line.contains("bpf_"));
     assert!(first.is_some_and(|line| line.contains("dsq") || line.contains("dispatch")), "{finished:?}");
