@@ -7,8 +7,8 @@ use klatch_testing::{Need, needs};
 
 use crate::support::planted::{assert_audit_names, invalid, planted_server};
 use crate::support::{
-    Finished, children_of, databases, klatch, least, run_once, sample, two_at_a_time, until_joined,
-    until_line,
+    Finished, children_of, databases, klatch, least, run_of_many, run_once, sample, two_at_a_time,
+    until_joined, until_line,
 };
 use klatch_record::{FailureKind, Record, Status};
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,7 +20,7 @@ const SMALL: [&str; 8] =
 /// Runs the workload for some seconds and returns exit status and record.
 fn run(arguments: &[&str]) -> (Option<i32>, Record) {
     let out = tempfile::tempdir().unwrap();
-    let finished = Finished::run(run_once(out.path(), &SMALL).args(["--duration", "4"]).args(arguments));
+    let finished = Finished::run(run_of_many(out.path(), &SMALL).args(["--duration", "4"]).args(arguments));
     (finished.status, finished.record())
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{Finished, carrying, gone, klatch, run_once, two_at_a_time};
+use crate::support::{Finished, carrying, gone, klatch, run_of_many, run_once, two_at_a_time};
 use klatch_record::{Class, Status};
 
 const SMALL: [&str; 6] = ["--rooms", "3", "--users", "4", "--count", "25"];
@@ -15,7 +15,7 @@ fn every_platform_is_valid_under_turns_and_under_rounds() {
     two_at_a_time(&newest, |way| {
         for pacing in ["turns", "rounds"] {
             let out = tempfile::tempdir().unwrap();
-            let mut run = run_once(out.path(), &["--platform", way, "--pacing", pacing]);
+            let mut run = run_of_many(out.path(), &["--platform", way, "--pacing", pacing]);
             let finished = Finished::run(run.args(["--rooms", "10", "--users", "20", "--count", "20"]));
             let record = finished.record();
             assert_eq!(

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::support::proxy::{Mischief, in_front_of};
 use crate::support::tls_front::{Certificate, TlsFault, tls_front, write_certificate};
 use crate::support::websocket_front::{Framing, websocket_front};
-use crate::support::{Finished, NativeServer, klatch, run_once, sample, two_at_a_time};
+use crate::support::{Finished, NativeServer, klatch, run_of_many, run_once, sample, two_at_a_time};
 use klatch_record::{Record, Status, Transport};
 use klatch_testing::{Need, needs};
 
@@ -34,7 +34,7 @@ fn every_platform_is_valid(transport: Transport, rooms: u64, pacings: &[&str]) {
     two_at_a_time(&runs, |(way, pacing)| {
         let out = tempfile::tempdir().unwrap();
         let options = ["--platform", way, "--transport", transport.name(), "--pacing", pacing];
-        let mut run = run_once(out.path(), &options);
+        let mut run = run_of_many(out.path(), &options);
         let finished =
             Finished::run(run.args(["--rooms", &rooms.to_string(), "--users", "10", "--count", "20"]));
         let record = finished.record();
