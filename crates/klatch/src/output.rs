@@ -40,9 +40,9 @@ pub(crate) fn print_error(text: impl Display) {
     let _ = above_progress(|| writeln!(stderr().lock(), "{}", printable(&text)));
 }
 
-/// Writes the text of a page to standard output. Its scripts have hashes, so nothing in it may change.
-pub(crate) fn print_as_is(text: &str) {
-    keep_failure(write!(stdout().lock(), "{text}"));
+/// Writes a page or a binary file to standard output. The scripts of a page have hashes, so nothing in it may change.
+pub(crate) fn print_as_is(bytes: &[u8]) {
+    keep_failure(stdout().lock().write_all(bytes));
 }
 
 /// Whether this is `-`, which stands for standard output.

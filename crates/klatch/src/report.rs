@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_record::lab::{Outcome, Study};
-use klatch_record::{Duet, Estimator, Percentiles, error_chain, save_text};
+use klatch_record::{Duet, Estimator, Percentiles, error_chain, save_bytes, save_text};
 use klatch_report::{
-    Found, HistogramError, Source, csv, duet_report, find, floor_history, hgrm, hlog, html, json, lab_report,
-    markdown, percentile_rows, read, report_of_two, timeline_csv,
+    FOLDED, Found, HistogramError, Source, csv, duet_report, find, floor_history, hgrm, hlog, html, json,
+    lab_report, markdown, percentile_rows, pprof, read, report_of_two, timeline_csv,
 };
 use klatch_study::compare::{Terms, compare};
 
@@ -58,6 +58,8 @@ pub(crate) enum Format {
     Hgrm,
     /// Deliveries and their latency over the time of each trial, CSV
     Timeline,
+    /// A profile for pprof, of a file of folded stacks
+    Pprof,
 }
 
 /// How a format is written.
@@ -66,6 +68,8 @@ enum Writer {
     Report(fn(&klatch_report::Report) -> anyhow::Result<String>),
     /// From the runs themselves.
     Runs(fn(&Source) -> Result<String, HistogramError>),
+    /// From a file of folded stacks.
+    Stacks(fn(&str) -> Option<Vec<u8>>),
 }
 
 impl Format {
@@ -78,6 +82,7 @@ impl Format {
             Format::Hlog => Writer::Runs(hlog),
             Format::Hgrm => Writer::Runs(hgrm),
             Format::Timeline => Writer::Runs(timeline_csv),
+            Format::Pprof => Writer::Stacks(pprof),
         }
     }
 }
@@ -85,19 +90,37 @@ impl Format {
 impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let format = self.format()?;
-        let text = match format.writer() {
-            Writer::Report(write) => write(&self.report(format)?)?,
-            Writer::Runs(write) => write(&self.runs()?)?,
+        let bytes = match format.writer() {
+            Writer::Report(write) => write(&self.report(format)?)?.into_bytes(),
+            Writer::Runs(write) => write(&self.runs()?)?.into_bytes(),
+            Writer::Stacks(write) => {
+                let (path, text) = self.stacks()?;
+                write(&text).with_context(|| format!("{} has no stacks", path.display()))?
+            }
         };
         match self.place(format) {
-            None if format == Format::Html => print_as_is(&text),
-            None => print(text),
+            None if matches!(format, Format::Html | Format::Pprof) => print_as_is(&bytes),
+            None => print(String::from_utf8_lossy(&bytes)),
             Some(path) => {
-                save_text(&text, &path)?;
+                save_bytes(&bytes, &path)?;
                 print_line(path.display());
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// The file of folded stacks that was named, and its text.
+    fn stacks(&self) -> anyhow::Result<(&Path, String)> {
+        anyhow::ensure!(self.percentiles.is_none(), "--percentiles is for html, md, csv and json");
+        match self.paths.as_slice() {
+            [path] if path.extension().is_some_and(|end| end == FOLDED) => {
+                let text = std::fs::read_to_string(path);
+                Ok((path, text.with_context(|| format!("cannot read {}", path.display()))?))
+            }
+            _ => anyhow::bail!(
+                "a profile of pprof is of one file of stacks: name a .{FOLDED} file, such as those beside a duet with --explain"
+            ),
+        }
     }
 
     /// The format that was asked for, or that of the file.
@@ -109,7 +132,7 @@ impl Report {
             (None, None | Some("html" | "htm")) => Ok(Format::Html),
             (None, Some(end)) => Format::from_str(end, true).map_err(|_| {
                 anyhow::anyhow!(
-                    "there is no format {end}; name the file .html, .md, .csv or .json, or use --format"
+                    "there is no format {end}; name the file .html, .md, .csv, .json or .pprof, or use --format"
                 )
             }),
         }

@@ -107,7 +107,9 @@ pub use record::{
 pub use replay::{Replay, ReplayStep, ReplayTask};
 pub use requirement::{Judgement, JudgementStatus, Relation, Requirement, RequirementError};
 pub use run_options::{RemoteOptions, RunOptions};
-pub use save::{SaveError, check_can_save, create_folder, save, save_json, save_text, sync_folder};
+pub use save::{
+    SaveError, check_can_save, create_folder, save, save_bytes, save_json, save_text, sync_folder,
+};
 pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};

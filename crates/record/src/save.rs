@@ -38,7 +38,15 @@ pub fn save_json(what: &impl serde::Serialize, path: &Path) -> Result<(), SaveEr
 /// # Errors
 /// The folder cannot be written to, the disk is full, or `path` is there and no regular file.
 pub fn save_text(text: &str, path: &Path) -> Result<(), SaveError> {
-    write_whole(text.as_bytes(), path).map_err(|source| SaveError { path: path.to_owned(), source })
+    save_bytes(text.as_bytes(), path)
+}
+
+/// The same with any bytes.
+///
+/// # Errors
+/// As those of [`save_text`].
+pub fn save_bytes(bytes: &[u8], path: &Path) -> Result<(), SaveError> {
+    write_whole(bytes, path).map_err(|source| SaveError { path: path.to_owned(), source })
 }
 
 /// Checks that [`save`] can write to `path`, before the work whose result will be written there.

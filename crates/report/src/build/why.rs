@@ -4,8 +4,9 @@ use std::path::Path;
 
 use klatch_record::{Duet, ExplainedRow, ExplainedTime, Explanation};
 
-use super::instruments::flame::{flame_of, lines};
+use super::instruments::flame::flame_of;
 use crate::difference::distinct;
+use crate::folded;
 use crate::model::{Flame, Section};
 use crate::why::{method, sentences, tables};
 
@@ -45,7 +46,7 @@ fn flame(path: &Path, duet: &Duet, explanation: &Explanation) -> Option<Flame> {
         };
         let of = |prefix: &str, ns: f64| {
             let stacks: Vec<(&str, u64)> =
-                lines(&texts[side]).filter(|(stack, _)| stack.starts_with(prefix)).collect();
+                folded::stacks(&texts[side]).filter(|(stack, _)| stack.starts_with(prefix)).collect();
             let all = stacks.iter().map(|(_, count)| count).sum::<u64>().max(1) as f64;
             stacks.into_iter().map(|(stack, count)| (stack, ns * count as f64 / all)).collect::<Vec<_>>()
         };

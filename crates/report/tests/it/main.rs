@@ -3,6 +3,7 @@
 mod browser;
 mod golden;
 mod histograms;
+mod pprof;
 mod support;
 mod terminal;
 mod viewer;

@@ -8,6 +8,7 @@ use klatch_record::{Record, Role, Status};
 use super::drawn_cells;
 use super::profile::{KINDS, Kind};
 use crate::build::subject::Subject;
+use crate::folded::stacks;
 use crate::model::{Flame, Frame, Frequency};
 use crate::read::Run;
 
@@ -24,9 +25,9 @@ pub(super) fn graphs(subject: &Subject) -> Vec<Flame> {
 }
 
 fn graphs_of(subject: &Subject, kind: &Kind) -> Vec<Flame> {
-    let cells = drawn_cells(subject, |place| stacks(subject, place, kind).is_some());
+    let cells = drawn_cells(subject, |place| stacks_file(subject, place, kind).is_some());
     let graph = |place: usize| {
-        let (run, file) = stacks(subject, place, kind)?;
+        let (run, file) = stacks_file(subject, place, kind)?;
         let folder = run.file.parent().unwrap_or(Path::new("."));
         let text = std::fs::read_to_string(folder.join(file)).ok()?;
         let label = &subject.grid.labels[place];
@@ -48,7 +49,7 @@ fn graphs_of(subject: &Subject, kind: &Kind) -> Vec<Flame> {
 }
 
 /// The last trial of a cell with folded stacks of a kind, and the name of their file.
-fn stacks<'a>(subject: &'a Subject, cell: usize, kind: &Kind) -> Option<(&'a Run, &'a String)> {
+fn stacks_file<'a>(subject: &'a Subject, cell: usize, kind: &Kind) -> Option<(&'a Run, &'a String)> {
     let counts = |record: &Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
     let of_run = |run| {
         let run: &Run = run;
@@ -67,15 +68,7 @@ fn stacks<'a>(subject: &'a Subject, cell: usize, kind: &Kind) -> Option<(&'a Run
 
 /// Parses lines `outermost;…;innermost count` into a tree and a table of routines.
 fn folded(text: &str) -> (Frame, Vec<Frequency>) {
-    flame_of([lines(text).map(|(stack, count)| (stack, count as f64)).collect(), Vec::new()], false)
-}
-
-/// The stacks of a file, and how often each was sampled.
-pub(crate) fn lines(text: &str) -> impl Iterator<Item = (&str, u64)> {
-    text.lines().filter_map(|line| {
-        let (stack, count) = line.rsplit_once(' ')?;
-        Some((stack, count.parse().ok()?))
-    })
+    flame_of([stacks(text).map(|(stack, count)| (stack, count as f64)).collect(), Vec::new()], false)
 }
 
 /// The tree and the table of routines of stacks with their weights: of one side, or of two that are compared.
