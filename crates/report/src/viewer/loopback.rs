@@ -68,6 +68,12 @@ impl Answer {
         Answer { status: 200, content_type: "text/html; charset=utf-8", body: Body::Whole(page.into()) }
     }
 
+    /// Metrics in the text format of Prometheus.
+    pub(crate) fn metrics(text: String) -> Answer {
+        let content_type = "text/plain; version=0.0.4; charset=utf-8";
+        Answer { status: 200, content_type, body: Body::Whole(text.into()) }
+    }
+
     /// A short text with a status other than 200.
     pub fn text(status: u16, text: &str) -> Answer {
         Answer {

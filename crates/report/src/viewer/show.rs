@@ -72,6 +72,7 @@ fn answer(request: &Request, page: &str, stream: &Arc<Stream>) -> Answer {
             Some(place) => Answer::events(move |viewer| place.serve(viewer)),
             None => Answer::text(503, "too many pages watch this run"),
         },
+        "/metrics" => Answer::metrics(stream.metrics()),
         _ => Answer::text(404, "no such page; start at /"),
     }
 }

@@ -41,6 +41,12 @@ impl Stream {
         self.changed.notify_all();
     }
 
+    /// The state in the text format of Prometheus.
+    pub(crate) fn metrics(&self) -> String {
+        let watch = self.lock().watch.clone();
+        watch.metrics()
+    }
+
     /// Reserves a place for a viewer; `None` if there are too many.
     pub(crate) fn take_place(self: &Arc<Self>) -> Option<Place> {
         let mut state = self.lock();

@@ -1,5 +1,6 @@
 //! The page that shows a run while it is being made: its state as JSON, and the HTML that draws it.
 
+mod metrics;
 mod page;
 mod state;
 mod talk;

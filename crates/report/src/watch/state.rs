@@ -19,7 +19,7 @@ const FINISHED_MAX: usize = 100;
 #[derive(Clone, Debug, Serialize)]
 pub struct LiveState {
     /// The platform, or the study with its current cell.
-    title: String,
+    pub(super) title: String,
     /// The cell of a study that is visited.
     #[serde(skip)]
     cell: Option<String>,
@@ -28,9 +28,12 @@ pub struct LiveState {
     /// Name of one operation: `message`, `request`.
     unit: String,
     talk: Option<Talk>,
-    current: Option<CurrentRun>,
+    pub(super) current: Option<CurrentRun>,
     /// In the order of their ends.
     finished: Vec<FinishedRun>,
+    /// Number of finished runs by verdict: valid, invalid, unknown.
+    #[serde(skip)]
+    pub(super) verdicts: [u64; 3],
     /// Why nothing follows; `None` while something does.
     end: Option<String>,
     /// Connections of the crowd.
@@ -43,21 +46,22 @@ pub struct LiveState {
 
 /// The run that is being made, or was made last.
 #[derive(Clone, Debug, Serialize)]
-struct CurrentRun {
-    name: String,
+pub(super) struct CurrentRun {
+    pub(super) name: String,
     phase: Phase,
-    joined: u64,
-    users: u64,
+    pub(super) joined: u64,
+    pub(super) users: u64,
     /// How long it took all users to join, s.
     join_s: Option<f64>,
-    sent: u64,
-    due: u64,
-    received: u64,
+    pub(super) sent: u64,
+    pub(super) due: u64,
+    pub(super) received: u64,
     /// Share of the run that is done, 0 to 1; `None` if its end is not known in advance.
-    done: Option<f64>,
-    cpus: [Option<f64>; 2],
+    pub(super) done: Option<f64>,
+    /// CPUs that server and crowd use.
+    pub(super) cpus: [Option<f64>; 2],
     /// Of the whole run so far: p50, p99, p99.9 and longest, µs.
-    latency_us: Option<[f64; 4]>,
+    pub(super) latency_us: Option<[f64; 4]>,
     timeline: Timeline,
     #[serde(skip)]
     opened: Option<Instant>,
@@ -97,6 +101,7 @@ impl LiveState {
             talk: None,
             current: None,
             finished: Vec::new(),
+            verdicts: [0; 3],
             end: None,
             users: 0,
             due_per_sent: 1,
@@ -175,6 +180,7 @@ impl LiveState {
         if let Some(run) = &mut self.current {
             run.phase = Phase::Ended;
         }
+        self.verdicts[record.verdict.status as usize] += 1;
         let cpu = |usage: &Option<klatch_record::Usage>| {
             usage.as_ref().map(|usage| format!("{} µs", three_digits(usage.cpu_us_per_message)))
         };
@@ -262,6 +268,7 @@ mod tests {
         }];
         watch.end_run(&record);
         watch.end("all runs are made");
+        assert_eq!(watch.verdicts, [1, 0, 0]);
         let all = shown(&watch);
         assert_eq!(all["finished"][0]["remarks"], serde_json::json!(["ann was in room 1; leave"]));
         assert_eq!((&all["current"]["phase"], &all["end"]), (&"ended".into(), &"all runs are made".into()));
