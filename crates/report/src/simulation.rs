@@ -145,8 +145,9 @@ fn counts(outcome: &Outcome, unit: &str) -> String {
     let counts = &outcome.counts;
     let each = |count: u64| three_digits(count as f64 / counts.messages as f64);
     let operations = format!(
-        "decisions {}, yields {}, wake-ups {}, queue elements read {}, migrations {}; each per {}",
+        "decisions {}, switches {}, yields {}, wake-ups {}, queue elements read {}, migrations {}; each per {}",
         each(counts.decisions),
+        each(counts.switches),
         each(counts.yields),
         each(counts.wakeups),
         each(counts.elements),

@@ -8,6 +8,7 @@ const PENTIUM_III: &str = include_str!("../costs/pentium-iii.toml");
 /// The costs of a present server under a present kernel.
 const EPYC_MILAN: &str = include_str!("../costs/epyc-milan.toml");
 const LAB: &str = include_str!("../costs/lab.toml");
+const LAB_EEVDF: &str = include_str!("../costs/lab-eevdf.toml");
 
 /// How a number came about.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -136,12 +137,12 @@ impl Costs {
     }
 
     /// The names of the costs that the program contains.
-    pub const NAMES: [&str; 3] = ["pentium-iii", "epyc-milan", "lab"];
+    pub const NAMES: [&str; 4] = ["pentium-iii", "epyc-milan", "lab", "lab-eevdf"];
 
     /// The text of the costs with this name, with comments; `None` if the program contains none.
     pub fn text(name: &str) -> Option<&'static str> {
-        let [pentium_iii, epyc_milan, lab] = Self::NAMES;
-        [(pentium_iii, PENTIUM_III), (epyc_milan, EPYC_MILAN), (lab, LAB)]
+        let [pentium_iii, epyc_milan, lab, lab_eevdf] = Self::NAMES;
+        [(pentium_iii, PENTIUM_III), (epyc_milan, EPYC_MILAN), (lab, LAB), (lab_eevdf, LAB_EEVDF)]
             .into_iter()
             .find_map(|(known, text)| (known == name).then_some(text))
     }
@@ -206,7 +207,7 @@ mod tests {
     #[test]
     fn the_programs_costs_can_be_read() {
         let clocks = Costs::NAMES.map(|name| Costs::parse(Costs::text(name).unwrap()).unwrap().clock.value);
-        assert_eq!(clocks, [700.0, 2650.0, 1000.0]);
+        assert_eq!(clocks, [700.0, 2650.0, 1000.0, 1000.0]);
     }
 
     /// Both price a line from memory and from another CPU, of the same two machines.

@@ -25,6 +25,8 @@ pub struct Counts {
     pub yields: u64,
     /// Yields by what they found: no other task, one of the same, of a better and of a worse priority. Only O(1) classifies them.
     pub yields_found: [u64; 4],
+    /// Times that a task left its CPU.
+    pub switches: u64,
     /// Tasks that were woken.
     pub wakeups: u64,
     /// Elements of run queues that decisions read.
@@ -56,6 +58,7 @@ impl Counts {
             decisions: self.decisions - earlier.decisions,
             yields: self.yields - earlier.yields,
             yields_found: std::array::from_fn(|found| self.yields_found[found] - earlier.yields_found[found]),
+            switches: self.switches - earlier.switches,
             wakeups: self.wakeups - earlier.wakeups,
             elements: self.elements - earlier.elements,
             length_sum: self.length_sum - earlier.length_sum,
@@ -80,6 +83,7 @@ impl Counts {
             decisions: self.decisions + other.decisions,
             yields: self.yields + other.yields,
             yields_found: std::array::from_fn(|found| self.yields_found[found] + other.yields_found[found]),
+            switches: self.switches + other.switches,
             wakeups: self.wakeups + other.wakeups,
             elements: self.elements + other.elements,
             length_sum: self.length_sum + other.length_sum,

@@ -1,6 +1,6 @@
-//! A simulated machine with several CPUs under the schedulers of history.
+//! A simulated machine with several CPUs under the schedulers of history and today's EEVDF.
 //!
-//! The policies' rules are the C headers that the BPF schedulers include. The machine prices what they count: elements of a queue, CPUs
+//! The policies' rules are the C headers that the BPF schedulers include, but those of EEVDF, which is in the kernel. The machine prices what they count: elements of a queue, CPUs
 //! examined, locks and cache lines. All results are simulated; nothing here measures anything.
 
 mod account;
@@ -31,7 +31,9 @@ pub use klatch_schedulers::policies::o1::YieldTo;
 pub use lock::LockCounts;
 pub use machine::recorder::{ScheduleEvent, Scheduled};
 pub use run::{Cell, Outcome, Recorded, simulate, simulate_recorded};
-pub use schedulers::{GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec, ShardSize, SpecError};
+pub use schedulers::{
+    EevdfKnobs, GoodnessKnobs, MultiqueueKnobs, O1Knobs, SchedulerSpec, ShardSize, SpecError,
+};
 pub use topology::{CPUS_MAX, DISTANCES, Distance, Topology, TopologyError};
 pub use waits::Waits;
 pub use work::hackbench::HackbenchSpec;

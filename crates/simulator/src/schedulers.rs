@@ -1,6 +1,7 @@
-//! The schedulers of history, and one of today's questions. They decide by the rules in the headers that the BPF schedulers
-//! include, and answer with counts, which the machine prices.
+//! The schedulers of history, one of today's questions, and the kernel's own of today. Those that are BPF schedulers too decide by the
+//! rules in the headers that those include. All answer with counts, which the machine prices.
 
+mod eevdf;
 mod fifo;
 mod goodness;
 mod multiqueue;
@@ -17,6 +18,8 @@ use klatch_record::instead_of;
 use klatch_schedulers::policies::goodness::Version;
 use klatch_schedulers::policies::o1::YieldTo;
 
+pub(crate) use eevdf::Eevdf;
+pub use eevdf::EevdfKnobs;
 pub(crate) use fifo::Fifo;
 pub(crate) use goodness::Goodness;
 pub use goodness::GoodnessKnobs;
@@ -34,6 +37,8 @@ use crate::topology::{CPUS_MAX, Topology};
 /// A scheduler with its knobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SchedulerSpec {
+    /// Linux 6.6 and newer: a queue for each CPU, and the earliest eligible virtual deadline.
+    Eevdf(EevdfKnobs),
     /// One queue, first in, first out.
     Fifo,
     /// Linux 2.3 or 2.4: one queue that is walked.
@@ -112,14 +117,15 @@ pub(crate) trait UseOfScheduler {
 
 impl SchedulerSpec {
     /// The names of all schedulers.
-    pub const NAMES: [&str; 6] = ["fifo", "goodness", "multiqueue", "o1", "shards", "sleepers"];
+    pub const NAMES: [&str; 7] = ["eevdf", "fifo", "goodness", "multiqueue", "o1", "shards", "sleepers"];
 
-    /// The scheduler with this name: `goodness` is Linux 2.4.14, and `shards` has one queue for eight CPUs.
+    /// The scheduler with this name: `eevdf` is Linux 6.18, `goodness` is Linux 2.4.14, and `shards` has one queue for eight CPUs.
     ///
     /// # Errors
     /// There is none.
     pub fn named(name: &str) -> Result<Self, SpecError> {
         Ok(match name {
+            "eevdf" => Self::Eevdf(EevdfKnobs::LINUX_6_18),
             "fifo" => Self::Fifo,
             "goodness" => Self::Goodness(GoodnessKnobs::LINUX_2_4_14),
             "multiqueue" => Self::Multiqueue(MultiqueueKnobs::PUBLISHED),
@@ -132,8 +138,9 @@ impl SchedulerSpec {
 
     /// The name of the scheduler.
     pub fn name(&self) -> &'static str {
-        let [fifo, goodness, multiqueue, o1, shards, sleepers] = Self::NAMES;
+        let [eevdf, fifo, goodness, multiqueue, o1, shards, sleepers] = Self::NAMES;
         match self {
+            Self::Eevdf(_) => eevdf,
             Self::Fifo => fifo,
             Self::Goodness(_) => goodness,
             Self::Multiqueue(_) => multiqueue,
@@ -153,6 +160,7 @@ impl SchedulerSpec {
     ) -> U::Output {
         let (cpus, tasks) = (topology.cpus(), spaces.len());
         match self {
+            Self::Eevdf(knobs) => used.with(Eevdf::new(knobs, topology, placement, tasks)),
             Self::Fifo => used.with(Fifo::new(placement, tasks)),
             Self::Goodness(knobs) => used.with(Goodness::new(knobs, placement, spaces, cpus)),
             Self::Multiqueue(knobs) => used.with(Multiqueue::new(knobs, placement, spaces, cpus)),
@@ -165,6 +173,7 @@ impl SchedulerSpec {
     /// Its knobs with the values that they accept.
     pub fn knobs(&self) -> &'static str {
         match self {
+            Self::Eevdf(_) => "slice_us=0..100000, run_to_parity=0|1, delay_dequeue=0|1, yield_forfeits=0|1",
             Self::Fifo => "none",
             Self::Goodness(_) => {
                 "kernel=2.3.28|2.4.14|2.4.17, version=23|24, yield_locks=0|1, yield_to_tail=0|1, head=0|1, \
@@ -200,6 +209,13 @@ impl SchedulerSpec {
         };
         let set = |field: &mut bool| switch.map(|value| *field = value);
         let done = match (&mut self, knob) {
+            (Self::Eevdf(knobs), "slice_us") if number <= 100_000 => {
+                knobs.slice_us = number as u64;
+                Some(())
+            }
+            (Self::Eevdf(knobs), "run_to_parity") => set(&mut knobs.run_to_parity),
+            (Self::Eevdf(knobs), "delay_dequeue") => set(&mut knobs.delay_dequeue),
+            (Self::Eevdf(knobs), "yield_forfeits") => set(&mut knobs.yield_forfeits),
             (Self::Goodness(knobs), "version") => version(number).map(|version| knobs.version = version),
             (Self::Goodness(knobs), "yield_locks") => set(&mut knobs.yield_locks),
             (Self::Goodness(knobs), "yield_to_tail") => set(&mut knobs.yield_to_tail),

@@ -29,7 +29,7 @@ enum Action {
     Run(Run),
     /// Print costs with their sources
     Costs {
-        /// Machine that they describe: pentium-iii, epyc-milan or lab
+        /// Machine that they describe: pentium-iii, epyc-milan, lab or lab-eevdf
         #[arg(default_value = Costs::NAMES[0], value_name = "NAME")]
         name: String,
     },
@@ -37,7 +37,7 @@ enum Action {
 
 #[derive(Args)]
 struct CostArgs {
-    /// Costs to use: pentium-iii, epyc-milan, lab, or a file like `klatch simulate costs` prints
+    /// Costs to use: pentium-iii, epyc-milan, lab, lab-eevdf, or a file like `klatch simulate costs` prints
     #[arg(long, default_value = Costs::NAMES[0], value_name = "NAME|FILE")]
     costs: String,
     /// Print the result as one line of JSON

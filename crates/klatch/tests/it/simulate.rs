@@ -73,7 +73,7 @@ fn every_workload_runs_on_this_machine_under_every_scheduler() {
             "requests" => "count=200",
             _ => "groups=1",
         };
-        for scheduler in ["fifo", "goodness", "multiqueue", "o1", "shards", "sleepers"] {
+        for scheduler in ["eevdf", "fifo", "goodness", "multiqueue", "o1", "shards", "sleepers"] {
             let run = ["run", "--work", work, "--set", short, "--scheduler", scheduler, "--machine", "host"];
             let finished = simulate(&run);
             assert_eq!(finished.status, Some(0), "{work} under {scheduler}: {finished:?}");
@@ -89,7 +89,7 @@ fn wrong_input_is_refused_with_what_would_be_right() {
     let costs = costs.to_str().unwrap();
     for (arguments, message) in [
         (&["run", "--machine", "9 apples"][..], "write it like `2 nodes x 8 llcs x 16 cores x 2 threads`"),
-        (&["run", "--scheduler", "cfs"], "there are fifo, goodness, multiqueue, o1, shards, sleepers"),
+        (&["run", "--scheduler", "cfs"], "there are eevdf, fifo, goodness, multiqueue, o1, shards, sleepers"),
         (&["run", "--scheduler", "o1", "--knob", "yield=4"], "its knobs: yield=1|2|3, idle_pulls_warm=0|1"),
         (&["run", "--work", "mail"], "there are chat, locks, requests, hackbench"),
         (&["run", "--set", "groups=2"], "the workload chat has no setting groups; it has rooms, count, "),

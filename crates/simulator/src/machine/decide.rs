@@ -120,6 +120,7 @@ impl<S: Scheduler, W: Work> Machine<S, W> {
             self.recorder.record(self.now, self.hardware.mhz, cpu, switch);
         }
         if let Some(left) = previous.filter(|_| switches) {
+            self.counts.switches += 1;
             self.tasks.residence[left as usize] = Some(Residence { cpu, loaded_bytes: unit.loaded_bytes });
         }
         self.expect(decision.kick, kick);

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use klatch_record::{Replay, ReplayStep, ReplayTask};
 use klatch_simulator::{
-    Account, Cell, ChatSpec, Costs, GoodnessKnobs, Hardware, LocksSpec, MultiqueueKnobs, O1Knobs, Outcome,
-    Scheduled, SchedulerSpec, ShardSize, Topology, Workload, simulate, simulate_recorded,
+    Account, Cell, ChatSpec, Costs, EevdfKnobs, GoodnessKnobs, Hardware, LocksSpec, MultiqueueKnobs, O1Knobs,
+    Outcome, Scheduled, SchedulerSpec, ShardSize, Topology, Workload, simulate, simulate_recorded,
 };
 
 const OLD: SchedulerSpec = SchedulerSpec::Goodness(GoodnessKnobs::LINUX_2_4_14);
 const MQ: SchedulerSpec = SchedulerSpec::Multiqueue(MultiqueueKnobs::PUBLISHED);
 const O1: SchedulerSpec = SchedulerSpec::O1(O1Knobs::LINUX_2_5);
-const ALL: [SchedulerSpec; 6] = [
+const ALL: [SchedulerSpec; 7] = [
+    SchedulerSpec::Eevdf(EevdfKnobs::LINUX_6_18),
     SchedulerSpec::Fifo,
     OLD,
     MQ,
@@ -245,6 +246,7 @@ fn the_small_cell_of_each_scheduler_is_as_it_was() {
 }
 
 const GOLDEN: [(u64, u64, u64); ALL.len()] = [
+    (295_926_519, 31_525, 120_568),
     (393_935_393, 29_207, 28_798),
     (286_371_487, 27_958, 411_580),
     (278_181_808, 30_909, 207_633),

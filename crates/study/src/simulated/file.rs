@@ -30,7 +30,7 @@ pub(crate) struct SimulatedFile {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<String, String>"))]
     pub(super) labels: BTreeMap<String, Spanned<String>>,
-    /// Costs of operations: `pentium-iii` by default, `epyc-milan`, `lab`, or a file relative to this one.
+    /// Costs of operations: `pentium-iii` by default, `epyc-milan`, `lab`, `lab-eevdf`, or a file relative to this one.
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub(super) costs: Option<Spanned<String>>,
     /// The workload: its `kind` (`chat`, `locks`, `requests` or `hackbench`) and its settings.
