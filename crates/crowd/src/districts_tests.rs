@@ -95,11 +95,9 @@ impl Crowd {
     /// The result, and the ledgers after those of earlier runs.
     fn result(mut self, earlier: Ledgers) -> (CrowdResult, Ledgers, MemoryBusiness) {
         self.districts.settle();
-        let mut result = CrowdResult::default();
         let mut stats = self.districts.worker_mut().take_stats();
         let ledgers = std::mem::take(&mut stats.order_ledgers).after(earlier);
-        stats.merge_into(&mut result);
-        (result, ledgers, self.business)
+        (stats.into_result(), ledgers, self.business)
     }
 }
 
@@ -108,8 +106,7 @@ fn business(plant: &'static str) -> MemoryBusiness {
 }
 
 fn count(result: &CrowdResult, name: &str) -> u64 {
-    let of_kind = result.operations.iter().find(|one| one.name == name);
-    of_kind.map_or(0, |one| one.latency_ns.iter().map(|(_, count)| count).sum())
+    result.results.kinds().iter().find(|one| one.name == name).map_or(0, |one| one.count)
 }
 
 #[test]
@@ -126,12 +123,12 @@ fn a_run_has_its_rate_its_mix_and_a_clean_audit() {
     assert!((90..150).contains(&entries), "4 a second for 30 s: {entries}");
     let work_orders = count(&result, "work_order");
     assert!((60..120).contains(&work_orders), "0.75 for each entry: {work_orders}");
-    assert_eq!(result.in_window, Some(entries + work_orders));
+    assert_eq!(result.results.in_window(), Some(entries + work_orders));
     assert_eq!(result.latency_ns.iter().map(|(_, count)| count).sum::<u64>(), entries);
-    let slowest = result.operations.iter().find(|one| one.name == "work_order").unwrap();
-    let (least_ns, _) = slowest.latency_ns[0];
+    let slowest = result.results.kinds().iter().find(|one| one.name == "work_order").unwrap();
+    let (least_ns, _) = slowest.latency.counts_ns().unwrap()[0];
     assert!((999 * MS..1_030 * MS).contains(&least_ns), "three pauses and four replies: {least_ns}");
-    assert_eq!(result.orders.unwrap().steady_s, 30.0);
+    assert_eq!(result.results.orders().unwrap().steady_s, 30.0);
     assert!(result.sent == result.received && result.sent > entries + work_orders, "{result:?}");
 }
 
@@ -156,7 +153,7 @@ fn missing_components_are_waited_for_and_delivered() {
     // Only a purchase fills the store, and nothing is purchased before a work order takes something.
     crowd.steps(20_000);
     let (result, ..) = crowd.result(Ledgers::default());
-    assert!(result.orders.unwrap().short > 10, "{:?}", result.orders);
+    assert!(result.results.orders().unwrap().short > 10, "{:?}", result.results);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use klatch_record::{Failure, FailureKind, Fault, FaultKind, PartyCounts, RrWorkload};
+use klatch_record::{Failure, FailureKind, Fault, FaultKind, PartyCounts, Results, RrWorkload};
 
 use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
@@ -312,7 +312,7 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
 
     fn settle(&mut self) {
         let counts = self.connections.iter().map(|connection| connection.verified);
-        self.worker.stats.parties = PartyCounts::from_counts(counts);
+        self.worker.stats.results = Some(Results::Rr { parties: PartyCounts::from_counts(counts) });
         let lost: Vec<(u32, u32)> = self
             .connections
             .iter()

@@ -63,9 +63,7 @@ fn feed<P: Parties>(parties: &mut P, bytes: &[u8], piece: usize) -> CrowdResult 
     }
     parties.on_end(0, parties.worker().shared.gate_ns() + bytes.len() as u64);
     parties.settle();
-    let mut result = CrowdResult::default();
-    parties.worker_mut().take_stats().merge_into(&mut result);
-    result
+    parties.worker_mut().take_stats().into_result()
 }
 
 /// The events of a protocol in these bytes, whole or in pieces, and the replies.

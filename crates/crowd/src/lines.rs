@@ -1,10 +1,11 @@
 //! The lines of workload `web`, without any I/O: each requests what its script says, and checks every byte of the replies.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use klatch_exchange::web::{Operation, PostEntry};
-use klatch_record::{Failure, FailureKind, Fault, FaultKind, PartyCounts, WebWorkload};
+use klatch_record::{Conforming, Failure, FailureKind, Fault, FaultKind, PartyCounts, Results, WebWorkload};
 
 use crate::line::{Line, ReplyFault, ReplyPart, State};
 use crate::line_speed::LineSpeed;
@@ -222,12 +223,13 @@ impl Parties for Lines {
 
     fn settle(&mut self) {
         let gate_ns = self.worker.shared.gate_ns();
-        self.worker.stats.in_window = Some(self.in_window);
-        self.worker.stats.parties = PartyCounts::from_counts(self.lines.iter().map(|line| line.verified));
-        if self.workload.line_kbit_per_s.is_some() && gate_ns > 0 {
-            let kbit_per_s: Vec<u64> = self.lines.iter().map(|line| line.kbit_per_s(gate_ns)).collect();
-            kbit_per_s.into_iter().for_each(|kbit| self.worker.stats.record_line(kbit));
-        }
+        let conforming = self.workload.line_kbit_per_s.filter(|_| gate_ns > 0).and_then(|speed| {
+            let mut received: BTreeMap<u64, u64> = BTreeMap::new();
+            self.lines.iter().for_each(|line| *received.entry(line.kbit_per_s(gate_ns)).or_default() += 1);
+            Conforming::new(speed, &received.into_iter().collect::<Vec<_>>())
+        });
+        let parties = PartyCounts::from_counts(self.lines.iter().map(|line| line.verified));
+        self.worker.stats.results = Some(Results::Web { parties, in_window: self.in_window, conforming });
         for index in 0..self.lines.len() {
             if self.lines[index].is_in_flight() && self.lines[index].link.joined {
                 let detail = "no complete reply".to_owned();

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use klatch_record::{
-    ChatWorkload, CrowdEvent, Gate, Login, ProtocolName, Transport, Workload, WorkloadError, WorkloadKind,
+    ChatWorkload, CrowdEvent, Gate, Login, MergeError, ProtocolName, Transport, Workload, WorkloadError,
+    WorkloadKind,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
@@ -139,6 +140,9 @@ pub enum CrowdError {
         /// The hard limit of this process.
         limit: u64,
     },
+    /// The counts of workers cannot be added.
+    #[error(transparent)]
+    Results(#[from] MergeError),
     /// A thread of the crowd panicked, which is a fault of Klatch.
     #[error(
         "a thread of the crowd ended by a fault of Klatch itself; standard error has the place: please report it"

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use klatch_protocol::chat::text::Header;
-use klatch_record::{ChatWorkload, Failure, FailureKind, Fault, FaultKind, Pacing};
+use klatch_record::{ChatWorkload, Failure, FailureKind, Fault, FaultKind, Pacing, Results};
 
 use crate::account::DeliveryOrder;
 use crate::churn::Churn;
@@ -317,6 +317,8 @@ impl<P: Protocol> Parties for Rooms<P> {
     }
 
     fn settle(&mut self) {
+        let reconnects = self.worker.stats.reconnects();
+        self.worker.stats.results = Some(Results::Chat { reconnects });
         if self.complete() {
             return;
         }
@@ -356,8 +358,6 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::sync::{Arc, Mutex};
 
-    use klatch_record::CrowdResult;
-
     use super::*;
     use crate::irc::Irc;
     use crate::shared::{Shared, Wake};
@@ -392,8 +392,7 @@ mod tests {
             rooms.users[0].link.out.clear();
             now_ns = rooms.queue_due(0, now_ns).unwrap_or(now_ns + 1_000);
         }
-        let mut result = CrowdResult::default();
-        rooms.worker_mut().take_stats().merge_into(&mut result);
+        let result = rooms.worker_mut().take_stats().into_result();
         let late = result.send_lag_ns.iter().filter(|(ns, _)| *ns > 0).count();
         assert_eq!(late, 0, "{:?}", result.send_lag_ns);
     }

@@ -10,8 +10,8 @@ use klatch_exchange::trade::{DayTrader, DayTraderOptions, Prices, Trader};
 use klatch_exchange::web::PostEntry;
 use klatch_exchange::{orders, trade};
 use klatch_record::{
-    ChatWorkload, CrowdResult, Gate, OrdersWorkload, ProtocolName, RrWorkload, TradeWorkload, WebWorkload,
-    Workload,
+    ChatWorkload, CrowdResult, Gate, OrdersWorkload, ProtocolName, Results, RrWorkload, TradeWorkload,
+    WebWorkload, Workload,
 };
 
 use crate::brokerage_statistics;
@@ -262,8 +262,17 @@ pub(crate) fn supervise(
     // A parent ended the run, not its duration.
     let by_time = options.workload.chat().is_some_and(ChatWorkload::stops_at_a_moment);
     let finished = shared.finished() && !by_time;
-    let mut result =
-        CrowdResult { join_s, gaps, failure, opened_ns, gate_run, finished, ..CrowdResult::default() };
+    let results = Results::none(options.workload.kind());
+    let mut result = CrowdResult {
+        join_s,
+        gaps,
+        failure,
+        opened_ns,
+        gate_run,
+        finished,
+        results,
+        ..CrowdResult::default()
+    };
     let mut kept = ForChecks::default();
     for thread in threads {
         for mut stats in thread.join().map_err(|_| CrowdError::Thread)? {
@@ -272,7 +281,7 @@ pub(crate) fn supervise(
             kept.posts.append(&mut stats.posts);
             kept.ledgers.append(&mut stats.ledgers);
             kept.order_ledgers.add(std::mem::take(&mut stats.order_ledgers));
-            stats.merge_into(&mut result);
+            stats.merge_into(&mut result)?;
         }
     }
     Ok((result, kept))

@@ -6,9 +6,11 @@ use hdrhistogram::Histogram;
 use klatch_exchange::orders;
 use klatch_exchange::trade::UserLedger;
 use klatch_exchange::web::PostEntry;
+#[cfg(test)]
+use klatch_record::WorkloadKind;
 use klatch_record::{
-    CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, NamedCounts, OrdersCounts, PartyCounts,
-    Stranger, TlsSession,
+    CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, Latency, MergeError, OperationKindScore,
+    Results, Stranger, TlsSession,
 };
 
 use crate::protocol::{printable, shown};
@@ -42,17 +44,11 @@ pub(crate) struct CrowdStats {
     pub(crate) ledgers: Vec<UserLedger>,
     /// The customers and the work of `orders`.
     pub(crate) order_ledgers: orders::Ledgers,
-    /// What `orders` counts beside its operations; `None` for other workloads.
-    pub(crate) orders: Option<OrdersCounts>,
     /// Latencies of each operation of `trade` and `orders`.
     operations_ns: BTreeMap<&'static str, Histogram<u32>>,
-    /// Operations complete before the end of the time for which requests are sent; `None` where all are.
-    pub(crate) in_window: Option<u64>,
-    /// What each line of `web` received: kbit/s, and number of lines.
-    line_kbit_per_s: BTreeMap<u64, u64>,
     counts: [u64; 7],
-    /// How operations are spread over the parties; `None` for chat.
-    pub(crate) parties: Option<PartyCounts>,
+    /// What is particular to the workload; known when the parties have settled.
+    pub(crate) results: Option<Results>,
     faults: Vec<Fault>,
 }
 
@@ -74,12 +70,9 @@ impl CrowdStats {
             posts: Vec::new(),
             ledgers: Vec::new(),
             order_ledgers: orders::Ledgers::default(),
-            orders: None,
             operations_ns: BTreeMap::new(),
-            in_window: None,
-            line_kbit_per_s: BTreeMap::new(),
             counts: [0; 7],
-            parties: None,
+            results: None,
             faults: Vec::new(),
         }
     }
@@ -132,6 +125,18 @@ impl CrowdStats {
         self.operations_ns.entry(name).or_insert_with(new_histogram).saturating_record(latency_ns);
     }
 
+    /// The operations of each kind so far.
+    pub(crate) fn kinds(&self) -> Vec<OperationKindScore> {
+        let counts = self.operations_ns.iter().map(|(name, ns)| (*name, recorded(ns).collect())).collect();
+        OperationKindScore::from_counts(&counts).expect("histograms of a worker can be packed")
+    }
+
+    /// The times of reconnects so far; `None` if there was none.
+    pub(crate) fn reconnects(&self) -> Option<Latency> {
+        let counts: Vec<(u64, u64)> = recorded(&self.reconnect_ns).collect();
+        Latency::from_counts_ns(&counts).expect("histograms of a worker can be packed")
+    }
+
     pub(crate) fn record_lag(&mut self, lag_ns: u64) {
         self.lag_ns.saturating_record(lag_ns);
     }
@@ -151,11 +156,6 @@ impl CrowdStats {
         }
     }
 
-    /// Records what a line received, kbit/s.
-    pub(crate) fn record_line(&mut self, kbit_per_s: u64) {
-        *self.line_kbit_per_s.entry(kbit_per_s).or_default() += 1;
-    }
-
     /// Records a client outside the crowd that is in `room`, and the `messages` that it sent there.
     pub(crate) fn record_stranger(&mut self, room: u32, nick: &[u8], messages: u64) {
         let listed =
@@ -166,7 +166,10 @@ impl CrowdStats {
     }
 
     /// Adds everything to `result`.
-    pub(crate) fn merge_into(mut self, result: &mut CrowdResult) {
+    ///
+    /// # Errors
+    /// The result is of another workload, or counts are too large to be added.
+    pub(crate) fn merge_into(mut self, result: &mut CrowdResult) -> Result<(), MergeError> {
         self.end_interval();
         let count = |kind: FaultKind| self.counts[kind as usize];
         result.sent += self.sent;
@@ -179,14 +182,9 @@ impl CrowdStats {
         result.corrupted += count(FaultKind::Corrupted);
         result.unexpected += count(FaultKind::Unexpected);
         result.wrong += count(FaultKind::Wrong);
-        add_counts(&mut result.line_kbit_per_s, self.line_kbit_per_s);
-        for (name, latency_ns) in &self.operations_ns {
-            NamedCounts::add(&mut result.operations, name, recorded(latency_ns));
+        if let Some(results) = &self.results {
+            result.results = result.results.with(results)?;
         }
-        result.in_window =
-            result.in_window.into_iter().chain(self.in_window).reduce(|one, other| one + other);
-        result.orders = result.orders.into_iter().chain(self.orders).reduce(OrdersCounts::with);
-        result.parties = result.parties.into_iter().chain(self.parties).reduce(PartyCounts::with);
         result.faults.extend(self.faults);
         result.faults.truncate(EXAMPLES_MAX);
         let named =
@@ -195,9 +193,20 @@ impl CrowdStats {
         result.strangers.truncate(EXAMPLES_MAX);
         add(&mut result.latency_ns, &self.latency_ns);
         add(&mut result.send_lag_ns, &self.lag_ns);
-        add(&mut result.reconnect_ns, &self.reconnect_ns);
         let over_time = result.over_time.take().into_iter().chain([self.timeline.counts()]);
         result.over_time = IntervalCounts::together(over_time);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+impl CrowdStats {
+    /// The result of a crowd with this worker alone.
+    pub(crate) fn into_result(self) -> CrowdResult {
+        let results = Results::none(self.results.as_ref().map_or(WorkloadKind::Chat, Results::workload));
+        let mut result = CrowdResult { results, ..CrowdResult::default() };
+        self.merge_into(&mut result).unwrap();
+        result
     }
 }
 
@@ -207,13 +216,8 @@ fn new_histogram() -> Histogram<u32> {
 
 /// Adds a histogram to sorted pairs of (lowest value of a bucket, count).
 fn add(pairs: &mut Vec<(u64, u64)>, histogram: &Histogram<u32>) {
-    add_counts(pairs, recorded(histogram));
-}
-
-/// Adds counts to sorted pairs of (value, count).
-fn add_counts(pairs: &mut Vec<(u64, u64)>, more: impl IntoIterator<Item = (u64, u64)>) {
     let mut sum: BTreeMap<u64, u64> = pairs.iter().copied().collect();
-    more.into_iter().for_each(|(value, count)| *sum.entry(value).or_default() += count);
+    recorded(histogram).for_each(|(value, count)| *sum.entry(value).or_default() += count);
     *pairs = sum.into_iter().collect();
 }
 
@@ -242,7 +246,7 @@ mod tests {
             );
             stats.record_stranger(room, b"eve", 0);
             stats.record_stranger(room, b"eve", 1);
-            stats.merge_into(&mut result);
+            stats.merge_into(&mut result).unwrap();
         }
         assert_eq!(result.received, 6);
         let [(short, 2), (_, 2), (long, 2)] = result.latency_ns[..] else {
@@ -277,8 +281,7 @@ mod tests {
                 detail: None,
             });
         }
-        let mut result = CrowdResult::default();
-        stats.merge_into(&mut result);
+        let result = stats.into_result();
         assert_eq!((result.duplicated, result.faults.len(), result.lost), (100, EXAMPLES_MAX, 0));
     }
 }

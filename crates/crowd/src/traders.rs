@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use klatch_exchange::trade::{Mix, Player, Population, Progress};
 use klatch_record::{
-    CONTENT_SEED, Failure, FailureKind, Fault, FaultKind, PartyCounts, TradeMix, TradeWorkload,
+    CONTENT_SEED, Failure, FailureKind, Fault, FaultKind, PartyCounts, Results, TradeMix, TradeWorkload,
 };
 
 use crate::http_reply::next_reply;
@@ -335,8 +335,9 @@ impl<P: Player> Parties for Traders<P> {
     }
 
     fn settle(&mut self) {
-        self.worker.stats.in_window = Some(self.in_window);
-        self.worker.stats.parties = PartyCounts::from_counts(self.seats.iter().map(|seat| seat.verified));
+        let parties = PartyCounts::from_counts(self.seats.iter().map(|seat| seat.verified));
+        let kinds = self.worker.stats.kinds();
+        self.worker.stats.results = Some(Results::Trade { parties, in_window: self.in_window, kinds });
         for index in 0..self.seats.len() {
             let seat = &mut self.seats[index];
             if seat.state == State::InFlight && seat.link.joined {

@@ -52,17 +52,20 @@ impl Conforming {
         })
     }
 
-    /// The counts of all together, sorted.
+    /// The lines of all together, which have one speed. `None` without a line.
     ///
     /// # Errors
     /// There are more lines than 64 bits count.
     pub(crate) fn merge<'a>(
-        all: impl Iterator<Item = &'a [(u64, u64)]>,
-    ) -> Result<Vec<(u64, u64)>, SumError> {
+        all: impl Iterator<Item = &'a Conforming> + Clone,
+    ) -> Result<Option<Conforming>, SumError> {
+        let Some(line_kbit_per_s) = all.clone().map(|one| one.line_kbit_per_s).next() else {
+            return Ok(None);
+        };
         let mut sums = BTreeMap::new();
-        add_counts(&mut sums, all.flatten().copied())?;
+        add_counts(&mut sums, all.flat_map(|one| one.kbit_per_s.iter().copied()))?;
         sum("lines", sums.values().copied())?;
-        Ok(sums.into_iter().collect())
+        Ok(Conforming::new(line_kbit_per_s, &sums.into_iter().collect::<Vec<_>>()))
     }
 }
 
@@ -80,8 +83,12 @@ mod tests {
 
     #[test]
     fn merged_lines_are_all_lines() {
-        let merged = Conforming::merge([&[(1, 2), (3, 4)][..], &[(3, 1)], &[]].into_iter());
-        assert_eq!(merged.unwrap(), [(1, 2), (3, 5)]);
-        assert!(Conforming::merge([&[(1, u64::MAX), (3, 1)][..]].into_iter()).is_err());
+        let lines = |received: &[(u64, u64)]| Conforming::new(400, received).unwrap();
+        let (one, other) = (lines(&[(1, 2), (320, 4)]), lines(&[(320, 1)]));
+        let merged = Conforming::merge([&one, &other].into_iter()).unwrap().unwrap();
+        assert_eq!((merged.lines, merged.of, &merged.kbit_per_s[..]), (5, 7, &[(1, 2), (320, 5)][..]));
+        assert_eq!(Conforming::merge([].into_iter()).unwrap(), None);
+        let most = lines(&[(1, u64::MAX), (3, 1)]);
+        assert!(Conforming::merge([&most].into_iter()).is_err());
     }
 }

@@ -1,12 +1,8 @@
 //! What a crowd prints, line by line. Normative description: `docs/reference/protocol.md`.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Build, DatabaseCounts, Environment, IntervalCounts, OrdersCounts, PartyCounts, TlsSession, Usage,
-};
+use crate::{Build, DatabaseCounts, Environment, IntervalCounts, Results, TlsSession, Usage};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -124,9 +120,6 @@ pub struct CrowdResult {
     /// Times in which the crowd itself did not run; the longest ones, in order. Empty if there was none, or if the crowd does not look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<CrowdGap>,
-    /// Reconnects during the run: from the beginning of a new connection to the return of its user, in the same form.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reconnect_ns: Vec<(u64, u64)>,
     /// Delivery latencies by the interval of their arrival; `null` if the crowd does not report them.
     pub over_time: Option<IntervalCounts>,
     /// Deliveries missing for messages that were sent.
@@ -145,19 +138,8 @@ pub struct CrowdResult {
     /// Replies with another status, cookie or end than they must have.
     #[serde(default)]
     pub wrong: u64,
-    /// How operations are spread over the parties; `None` for chat.
-    pub parties: Option<PartyCounts>,
-    /// Operations that were complete before the end of the time for which requests are sent; `None` where all are.
-    pub in_window: Option<u64>,
-    /// What each line of `web` received: kbit/s, rounded down, and number of lines.
-    #[serde(default)]
-    pub line_kbit_per_s: Vec<(u64, u64)>,
-    /// Latencies of each operation of `trade` and of `orders`, sorted by name; of `orders`, those of the steady state.
-    #[serde(default)]
-    pub operations: Vec<NamedCounts>,
-    /// What a crowd of `orders` counts beside its operations; `None` for other workloads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub orders: Option<OrdersCounts>,
+    /// What is particular to its workload.
+    pub results: Results,
     /// What the server counted of its transactions; only where there is a database, and only servers that report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<DatabaseCounts>,
@@ -186,29 +168,6 @@ impl CrowdGap {
     /// Its length, seconds.
     pub fn length_s(&self) -> f64 {
         self.to_s - self.from_s
-    }
-}
-
-/// The latencies of one kind of operation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NamedCounts {
-    /// Name of the operation.
-    pub name: String,
-    /// Lowest value of a bucket in ns, and how often.
-    pub latency_ns: Vec<(u64, u64)>,
-}
-
-impl NamedCounts {
-    /// Adds the latencies of an operation to a list that is sorted by name.
-    pub fn add(list: &mut Vec<NamedCounts>, name: &str, latency_ns: impl IntoIterator<Item = (u64, u64)>) {
-        let place = list.binary_search_by(|one| one.name.as_str().cmp(name)).unwrap_or_else(|place| {
-            list.insert(place, NamedCounts { name: name.to_owned(), latency_ns: Vec::new() });
-            place
-        });
-        let counts = &mut list[place].latency_ns;
-        let mut sum: BTreeMap<u64, u64> = counts.drain(..).collect();
-        latency_ns.into_iter().for_each(|(ns, count)| *sum.entry(ns).or_default() += count);
-        counts.extend(sum);
     }
 }
 

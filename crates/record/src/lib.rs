@@ -35,6 +35,7 @@ mod protocol;
 mod record;
 mod replay;
 mod requirement;
+mod results;
 mod run_options;
 #[cfg(any(test, feature = "samples"))]
 pub mod samples;
@@ -62,7 +63,7 @@ pub use conditions::{Condition, conditions, conditions_in};
 pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
 pub use crowd_result::{
     CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
-    NamedCounts, PausedCounts, Stranger,
+    PausedCounts, Stranger,
 };
 pub use documents::{
     BEGUN, BOOT, COUNTERS, Document, Documents, FAILURE, NO_RESULT, SCHEDULER, SENSITIVITY, STANDARD_INPUT,
@@ -106,6 +107,7 @@ pub use record::{
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
 pub use requirement::{Judgement, JudgementStatus, Relation, Requirement, RequirementError};
+pub use results::Results;
 pub use run_options::{RemoteOptions, RunOptions};
 pub use save::{
     SaveError, check_can_save, create_folder, save, save_bytes, save_json, save_text, sync_folder,

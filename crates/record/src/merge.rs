@@ -6,8 +6,8 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::{
-    Cause, LatencyError, OrdersScore, Part, Platform, Reason, Record, Score, Shard, SumError, Usage,
-    UsageOfBoth, Verdict, Warning,
+    Cause, LatencyError, Part, Platform, Reason, Record, Score, Shard, SumError, Usage, UsageOfBoth, Verdict,
+    Warning,
 };
 
 /// Why records cannot be one.
@@ -96,14 +96,12 @@ pub fn merge(mut records: Vec<Record>) -> Result<Record, MergeError> {
         verdict: Verdict::from_reasons([own_reasons, part.reasons()].concat()),
         warnings: [own_warnings, part.warnings()].concat(),
         operations: part.operations(&first.workload, &score, &usage),
-        conforming: part.conforming(&first.workload),
-        orders: part.orders(),
+        results: part.results,
         audit: None,
         joining: None,
         score,
         latency: part.latency,
         send_lag: part.send_lag,
-        reconnects: part.reconnects,
         over_time: part.over_time,
         checks: part.checks,
         usage,
@@ -175,15 +173,10 @@ fn parts(records: &[Record]) -> Vec<Part> {
         join_s: record.score.join_s,
         latency: record.latency.clone(),
         send_lag: record.send_lag.clone(),
-        reconnects: record.reconnects.clone(),
         over_time: record.over_time.clone(),
         checks: record.checks.clone(),
         usage: record.usage.crowd.clone(),
-        parties: record.operations.as_ref().map(|operations| operations.connections),
-        kinds: record.operations.as_ref().map_or_else(Vec::new, |operations| operations.kinds.clone()),
-        in_window: record.operations.as_ref().and_then(|operations| operations.in_window),
-        orders: record.orders.as_ref().map(OrdersScore::counts),
-        line_kbit_per_s: record.conforming.as_ref().map_or_else(Vec::new, |lines| lines.kbit_per_s.clone()),
+        results: record.results.clone(),
     };
     records.iter().map(part).collect()
 }

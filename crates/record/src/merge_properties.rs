@@ -8,8 +8,8 @@ use rustix::time::{ClockId, clock_gettime};
 use super::tests::record;
 use super::*;
 use crate::{
-    DatabaseCounts, Failure, FailureKind, Fault, FaultKind, IntervalCounts, Latency, Moment, PartyCounts,
-    Status, Timeline, WarningKind,
+    DatabaseCounts, Failure, FailureKind, Fault, FaultKind, IntervalCounts, Latency, Moment, Results, Status,
+    Timeline, WarningKind,
 };
 
 /// What differs between shards of one run.
@@ -28,7 +28,6 @@ struct Facts {
     other_address: bool,
     opened_ns: Option<u64>,
     transactions: Option<u64>,
-    operations: (u64, u64),
 }
 
 fn facts() -> impl Strategy<Value = Facts> {
@@ -37,7 +36,7 @@ fn facts() -> impl Strategy<Value = Facts> {
     let times = (counts(), option::of((0..4_u32, counts())));
     let wrong = (vec((0..3_u8, 0..50_u32), 0..12), option::of((any::<bool>(), 0..3_u32)), any::<bool>());
     let place = (any::<bool>(), any::<bool>(), option::of(0..10_000_000_000_u64));
-    let done = (option::of(0..1_000_u64), (0..500_u64, 0..500_u64));
+    let done = option::of(0..1_000_u64);
     (numbers, times, wrong, place, done).prop_map(|(numbers, times, wrong, place, done)| Facts {
         sent: numbers.0,
         cpu_ns: u64::from(numbers.1),
@@ -51,8 +50,7 @@ fn facts() -> impl Strategy<Value = Facts> {
         other_kernel: place.0,
         other_address: place.1,
         opened_ns: place.2,
-        transactions: done.0,
-        operations: done.1,
+        transactions: done,
     })
 }
 
@@ -85,6 +83,7 @@ fn with_facts(start: u32, facts: &Facts) -> Record {
     }
     record.usage = UsageOfBoth { server: None, crowd: Some(usage), database: None };
     record.latency = Latency::from_counts_ns(&facts.latency_ns).unwrap();
+    record.results = Results::Chat { reconnects: record.latency.clone() };
     record.over_time = facts.over_time.as_ref().map(|(doubled, counts)| {
         let counts = IntervalCounts {
             interval_ms: 25 << doubled,
@@ -117,18 +116,14 @@ fn with_facts(start: u32, facts: &Facts) -> Record {
         shard.reasons = vec![failure.detail.clone()];
         record.verdict = Verdict::from_reasons(vec![Reason::new(Cause::Crowd, failure.detail.as_str())]);
     }
-    let (least, most) = facts.operations;
-    let parties = PartyCounts { parties: 2, least: least.min(most), most: least.max(most) };
     // Derived from the same counts as everything above.
     let mut part = parts(std::slice::from_ref(&record)).remove(0);
     part.sent = facts.sent;
     part.received = facts.sent;
     part.join_s = facts.join_s;
-    part.parties = Some(parties);
     let workload = record.workload.kind();
     record.score =
         Score::new(workload, part.sent, part.received, part.elapsed_s(), part.join_s, &record.usage);
-    record.operations = part.operations(&record.workload, &record.score, &record.usage);
     record
 }
 

@@ -1,8 +1,8 @@
 use super::*;
 use crate::{
     ChatWorkload, DatabaseCounts, EXAMPLES_MAX, Environment, Failure, FailureKind, Fault, FaultKind, Gate,
-    IntervalCounts, Latency, Moment, OperationKindScore, Operations, OrdersCounts, PartyCounts, Status,
-    Stranger, Timeline, WarningKind, Workload, WorkloadKind, samples,
+    IntervalCounts, Latency, Moment, OperationKindScore, OrdersCounts, OrdersScore, PartyCounts, Results,
+    Status, Stranger, Timeline, WarningKind, Workload, WorkloadKind, samples,
 };
 
 /// Two rooms from `start` on.
@@ -253,18 +253,7 @@ fn sums_that_do_not_fit_are_refused() {
         let counts = IntervalCounts { interval_ms: 25, latency_ns: vec![vec![(1_024, MOST)]] };
         Some(Timeline::from_counts(&counts).unwrap())
     }
-    fn operations(record: &mut Record) -> &mut Operations {
-        record.operations.get_or_insert_with(|| Operations {
-            name: "operation".into(),
-            count: 1,
-            per_s: 1.0,
-            in_window: Some(1),
-            cpu_us_per_operation: None,
-            connections: PartyCounts { parties: 1, least: 1, most: 1 },
-            database: None,
-            kinds: vec![],
-        })
-    }
+    const PARTIES: PartyCounts = PartyCounts { parties: MOST, least: 1, most: 1 };
     fn kind() -> OperationKindScore {
         let latency = Latency::from_counts_ns(&[(1_000, 1)]).unwrap().unwrap();
         OperationKindScore { name: "buy".into(), count: MOST, share: 1.0, latency }
@@ -285,7 +274,6 @@ fn sums_that_do_not_fit_are_refused() {
         ("wrong replies", |record| record.checks.wrong = MOST),
         ("counts of times", |record| record.latency = latency()),
         ("counts of times", |record| record.send_lag = latency()),
-        ("counts of times", |record| record.reconnects = latency()),
         ("counts of times", |record| record.over_time = over_time()),
         ("CPU times", |record| crowd(record).cpu_s = 1e300),
         ("CPU times", |record| crowd(record).system_s = 1e300),
@@ -294,12 +282,19 @@ fn sums_that_do_not_fit_are_refused() {
         ("context switches", |record| crowd(record).switches_involuntary = Some(MOST)),
         ("threads", |record| crowd(record).threads = MOST),
         ("resident sets", |record| crowd(record).memory_peak_bytes = Some(MOST)),
-        ("connections", |record| operations(record).connections.parties = MOST),
-        ("operations in the window", |record| operations(record).in_window = Some(MOST)),
-        ("operations", |record| operations(record).kinds = vec![kind()]),
+        ("parties", |record| record.results = Results::Rr { parties: PARTIES }),
+        ("operations in the window", |record| {
+            let parties = PartyCounts::default();
+            record.results = Results::Web { parties, in_window: MOST, conforming: None };
+        }),
+        ("operations", |record| {
+            let (parties, kinds) = (PartyCounts::default(), vec![kind()]);
+            record.results = Results::Trade { parties, in_window: 0, kinds };
+        }),
         ("refused orders", |record| {
-            let counts = OrdersCounts { steady_s: 1.0, refused: MOST, short: 0 };
-            record.orders = Some(OrdersScore::new(1, counts, &[]));
+            let (parties, kinds) = (PartyCounts::default(), vec![]);
+            let score = OrdersScore::new(1, OrdersCounts { steady_s: 1.0, refused: MOST, short: 0 }, &kinds);
+            record.results = Results::Orders { parties, in_window: 0, kinds, score };
         }),
         ("transactions", |record| {
             record.shards[0].database = Some(DatabaseCounts { transactions: MOST, ..Default::default() });
@@ -335,37 +330,4 @@ fn the_messages_of_a_workload_that_nobody_could_send_do_not_wrap() {
     assert_eq!(Workload::Chat(chat).messages_expected(), Some(u64::MAX));
     assert_eq!(ChatWorkload { users: 0, ..ChatWorkload::default() }.received_expected(), 0);
     assert_eq!(shard(u32::MAX, 7).to_string(), "the shard of rooms 4294967295 to 4294967295");
-}
-
-#[test]
-fn shards_of_orders_merge_to_the_score_of_all_their_operations() {
-    let kinds = |factor: u64| -> Vec<crate::OperationKindScore> {
-        let kind = |(name, count, ms): (&str, u64, u64)| {
-            let latency_ns = vec![(ms * 1_000_000, count * factor)];
-            crate::NamedCounts { name: name.to_owned(), latency_ns }
-        };
-        let counts: Vec<_> = [
-            ("change_order", 20, 3),
-            ("customer_status", 10, 3),
-            ("new_order", 50, 900 * factor),
-            ("order_status", 20, 3),
-            ("work_order", 75, 1_100),
-        ]
-        .map(kind)
-        .into();
-        crate::OperationKindScore::from_counts(&counts).unwrap()
-    };
-    let part = |start: u32, factor: u64| {
-        let sample = parts(&[record(start)]).remove(0);
-        let orders = crate::OrdersCounts { steady_s: 10.0, refused: factor, short: 1 };
-        Part { kinds: kinds(factor), orders: Some(orders), ..sample }
-    };
-    let one = part(1, 1).orders().unwrap();
-    assert_eq!((one.injection_rate, one.tops), (2, Some(17.5)));
-    let all = Part::merge(vec![part(1, 1), part(3, 3), part(5, 3)]).unwrap();
-    let score = all.orders().unwrap();
-    assert_eq!((score.injection_rate, score.refused, score.short, score.tops), (6, 7, 3, None));
-    assert_eq!(score.first_broken().unwrap(), "new_order: p90 2.70 s, limit 2 s");
-    let in_turn = Part::merge(vec![Part::merge(vec![part(1, 1), part(3, 3)]).unwrap(), part(5, 3)]).unwrap();
-    assert_eq!(in_turn.orders().unwrap(), score);
 }

@@ -152,10 +152,10 @@ pub static METRICS: &[Metric] = &[
         .alias(&["throughput"]),
     metric("conforming_lines", "conforming lines", Number, More, "Lines that received what their speed allows")
         .of(Only(WorkloadKind::Web))
-        .read(|record| record.conforming.as_ref().map(|conforming| conforming.lines as f64)),
+        .read(|record| record.results.conforming().map(|conforming| conforming.lines as f64)),
     metric("transactions_per_s", "TOPS", Rate, More, "Total operations per second of the steady state, TOPS, the score of `orders`")
         .of(Only(WorkloadKind::Orders))
-        .read(|record| record.orders.as_ref()?.tops)
+        .read(|record| record.results.orders()?.tops)
         .alias(&["tops"]),
     metric(CPU_PER_MESSAGE, "CPU per message", CpuTime, Less, "CPU time of server, crowd and database per message")
         .read(|record| record.score.cpu_us_per_message)

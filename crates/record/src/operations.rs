@@ -1,9 +1,11 @@
 //! The operations of a workload in which each request has a reply.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::sums::sum;
-use crate::{DatabaseCounts, Latency, LatencyError, NamedCounts, Score, UsageOfBoth, WorkloadKind};
+use crate::sums::{SumError, sum};
+use crate::{DatabaseCounts, Latency, LatencyError, Score, UsageOfBoth, WorkloadKind};
 
 /// Operations, in errors.
 const OPERATIONS: &str = "operations";
@@ -19,20 +21,11 @@ pub struct Operations {
     pub count: u64,
     /// The score, 1/s: operations / elapsed, or those in the window / its length.
     pub per_s: f64,
-    /// Operations that were complete before the end of the time for which requests are sent; of `orders`, order entries and work
-    /// orders of the steady state. Absent where the run ends with the time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_window: Option<u64>,
     /// CPU time of server and crowd per operation, µs; `null` unless both were measured.
     pub cpu_us_per_operation: Option<f64>,
-    /// How the operations are spread over the connections.
-    pub connections: PartyCounts,
     /// What the servers counted of their transactions; absent where they do not tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<DatabaseCounts>,
-    /// The operations of each kind, sorted by name; of `orders`, those of the steady state. Absent where there is only one kind.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kinds: Vec<OperationKindScore>,
 }
 
 /// The operations of one kind, such as `buy` of `trade`.
@@ -50,18 +43,20 @@ pub struct OperationKindScore {
 }
 
 impl OperationKindScore {
-    /// The kinds of these latencies.
+    /// The kinds of these counts by name: lowest value of a bucket in ns, and how often. Sorted by name.
     ///
     /// # Errors
     /// A latency is out of the range of the histogram, or there are more operations than 64 bits count.
-    pub fn from_counts(counts: &[NamedCounts]) -> Result<Vec<OperationKindScore>, LatencyError> {
-        let all = sum(OPERATIONS, counts.iter().flat_map(|one| &one.latency_ns).map(|(_, count)| *count))?;
+    pub fn from_counts(
+        counts: &BTreeMap<&str, Vec<(u64, u64)>>,
+    ) -> Result<Vec<OperationKindScore>, LatencyError> {
+        let all = sum(OPERATIONS, counts.values().flatten().map(|(_, count)| *count))?;
         let mut kinds = Vec::new();
-        for one in counts {
-            if let Some(latency) = Latency::from_counts_ns(&one.latency_ns)? {
+        for (&name, latency_ns) in counts {
+            if let Some(latency) = Latency::from_counts_ns(latency_ns)? {
                 let share = latency.count as f64 / all as f64;
                 kinds.push(OperationKindScore {
-                    name: one.name.clone(),
+                    name: name.to_owned(),
                     count: latency.count,
                     share,
                     latency,
@@ -94,32 +89,38 @@ impl OperationKindScore {
 }
 
 /// How operations are spread over the parties of a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartyCounts {
     /// Number of parties in all.
     pub parties: u64,
-    /// Fewest operations of a party.
+    /// Fewest operations of a party; 0 without a party.
     pub least: u64,
-    /// Most operations of a party.
+    /// Most operations of a party; 0 without a party.
     pub most: u64,
 }
 
 impl PartyCounts {
-    /// The spread of these counts, one for each party; `None` if there is no party.
-    pub fn from_counts(counts: impl IntoIterator<Item = u64>) -> Option<PartyCounts> {
-        let one = |count| PartyCounts { parties: 1, least: count, most: count };
-        counts.into_iter().map(one).reduce(PartyCounts::with)
+    /// The spread of these counts, one for each party.
+    pub fn from_counts(counts: impl IntoIterator<Item = u64>) -> PartyCounts {
+        counts.into_iter().fold(PartyCounts::default(), |sum, count| PartyCounts {
+            parties: sum.parties + 1,
+            least: if sum.parties == 0 { count } else { sum.least.min(count) },
+            most: sum.most.max(count),
+        })
     }
 
-    /// The spread of both together. Parties beyond 64 bits are not counted.
-    #[must_use]
-    pub fn with(self, other: PartyCounts) -> PartyCounts {
-        PartyCounts {
-            parties: self.parties.saturating_add(other.parties),
-            least: self.least.min(other.least),
-            most: self.most.max(other.most),
-        }
+    /// The spread of both together.
+    pub(crate) fn with(&self, other: &PartyCounts) -> Result<PartyCounts, SumError> {
+        Ok(match (self.parties, other.parties) {
+            (0, _) => *other,
+            (_, 0) => *self,
+            (one, more) => PartyCounts {
+                parties: sum("parties", [one, more])?,
+                least: self.least.min(other.least),
+                most: self.most.max(other.most),
+            },
+        })
     }
 }
 
@@ -128,7 +129,6 @@ impl Operations {
     /// its length in seconds.
     pub(crate) fn new(
         workload: WorkloadKind,
-        connections: PartyCounts,
         in_window: Option<(u64, f64)>,
         score: &Score,
         usage: &UsageOfBoth,
@@ -140,11 +140,8 @@ impl Operations {
             name: workload.operation_name().to_owned(),
             count,
             per_s: if window_s > 0.0 { counted as f64 / window_s } else { 0.0 },
-            in_window: in_window.map(|(counted, _)| counted),
             cpu_us_per_operation: cpu_us.filter(|_| count > 0).map(|cpu_us| cpu_us / count as f64),
-            connections,
             database: None,
-            kinds: Vec::new(),
         }
     }
 }
@@ -156,9 +153,9 @@ mod tests {
     #[test]
     fn spreads_merge_exactly() {
         let all = PartyCounts::from_counts([5, 3, 9, 4]);
-        let parts = PartyCounts::from_counts([5, 3]).zip(PartyCounts::from_counts([9, 4]));
-        assert_eq!(all, Some(PartyCounts { parties: 4, least: 3, most: 9 }));
-        assert_eq!(all, parts.map(|(one, other)| one.with(other)));
-        assert_eq!(PartyCounts::from_counts([]), None);
+        assert_eq!(all, PartyCounts { parties: 4, least: 3, most: 9 });
+        let [none, one, other] =
+            [&[][..], &[5, 3], &[9, 4]].map(|counts| PartyCounts::from_counts(counts.to_vec()));
+        assert_eq!(all, none.with(&one).unwrap().with(&other).unwrap().with(&none).unwrap());
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::OperationKindScore;
-use crate::sums::saturating_sum;
+use crate::sums::{SumError, saturating_sum, sum, sum_u32};
 
 /// The limits of the 90th percentile, seconds.
 const LIMITS: [(&str, f64); 5] = [
@@ -23,7 +23,7 @@ const DEVIATION_MAX: f64 = 0.05;
 const DEVIATIONS_MAX: f64 = 3.0;
 
 /// What a crowd of `orders` counts beside its operations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct OrdersCounts {
     /// Length of the steady state, seconds.
     pub steady_s: f64,
@@ -82,18 +82,6 @@ pub struct OrdersShare {
     pub within: bool,
 }
 
-impl OrdersCounts {
-    /// The counts of two crowds with different districts and the same steady state. Those beyond 64 bits are not counted.
-    #[must_use]
-    pub fn with(self, other: OrdersCounts) -> OrdersCounts {
-        OrdersCounts {
-            steady_s: self.steady_s.max(other.steady_s),
-            refused: self.refused.saturating_add(other.refused),
-            short: self.short.saturating_add(other.short),
-        }
-    }
-}
-
 impl OrdersScore {
     /// The score from the counts of a run and its operations of the steady state by kind.
     pub fn new(injection_rate: u32, counts: OrdersCounts, kinds: &[OperationKindScore]) -> OrdersScore {
@@ -131,9 +119,19 @@ impl OrdersScore {
         }
     }
 
-    /// The counts from which it was made.
-    pub(crate) fn counts(&self) -> OrdersCounts {
-        OrdersCounts { steady_s: self.steady_s, refused: self.refused, short: self.short }
+    /// The score of both together, of other districts and the same steady state; `kinds` are the operations of both.
+    pub(crate) fn with(
+        &self,
+        other: &OrdersScore,
+        kinds: &[OperationKindScore],
+    ) -> Result<OrdersScore, SumError> {
+        let injection_rate = sum_u32("injection rates", [self.injection_rate, other.injection_rate])?;
+        let counts = OrdersCounts {
+            steady_s: self.steady_s.max(other.steady_s),
+            refused: sum("refused orders", [self.refused, other.refused])?,
+            short: sum("short work orders", [self.short, other.short])?,
+        };
+        Ok(OrdersScore::new(injection_rate, counts, kinds))
     }
 
     /// The first limit or share that does not hold, as text; `None` if there is a TOPS.
@@ -178,7 +176,8 @@ mod tests {
     fn entries_and_work_orders_of_the_steady_state_are_the_score() {
         let score = OrdersScore::new(100, COUNTS, &kinds(500, 3));
         assert_eq!((score.tops, score.first_broken()), (Some(175.0), None));
-        assert_eq!((score.limits.len(), score.mix.len(), score.counts()), (5, 4, COUNTS));
+        assert_eq!((score.limits.len(), score.mix.len()), (5, 4));
+        assert_eq!((score.steady_s, score.refused, score.short), (10.0, 4, 5));
     }
 
     #[test]

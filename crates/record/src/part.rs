@@ -6,9 +6,8 @@ use crate::merge::MergeError;
 use crate::sums::{SumError, sum, sum_u32, whole_ns};
 use crate::window::Window;
 use crate::{
-    Cause, Checks, Conforming, DatabaseCounts, EXAMPLES_MAX, FailureKind, Latency, OperationKindScore,
-    Operations, OrdersCounts, OrdersScore, PartyCounts, Reason, Score, Shard, Timeline, Usage, UsageOfBoth,
-    Warning, WarningKind, Workload,
+    Cause, Checks, DatabaseCounts, EXAMPLES_MAX, FailureKind, Latency, Operations, Reason, Results, Score,
+    Shard, Timeline, Usage, UsageOfBoth, Warning, WarningKind, Workload,
 };
 
 /// Share of the common time below which the score is a lower bound.
@@ -29,24 +28,14 @@ pub struct Part {
     pub latency: Option<Latency>,
     /// How late the crowds spoke; only under pacing `rate`.
     pub send_lag: Option<Latency>,
-    /// Time of a reconnect; `None` if nobody reconnected.
-    pub reconnects: Option<Latency>,
     /// Deliveries over the time of the run; `None` if a crowd did not report them.
     pub over_time: Option<Timeline>,
     /// Every message accounted for.
     pub checks: Checks,
     /// Usage of the crowds; `None` if one could not be measured.
     pub usage: Option<Usage>,
-    /// How operations are spread over the parties; `None` for chat.
-    pub parties: Option<PartyCounts>,
-    /// The operations of each kind, where there are several.
-    pub kinds: Vec<OperationKindScore>,
-    /// Operations that were complete before the end of the time for which requests are sent; `None` where all are.
-    pub in_window: Option<u64>,
-    /// What crowds of `orders` count beside their operations; `None` for other workloads.
-    pub orders: Option<OrdersCounts>,
-    /// What each line of `web` received: kbit/s, and number of lines.
-    pub line_kbit_per_s: Vec<(u64, u64)>,
+    /// What is particular to the workload.
+    pub results: Results,
 }
 
 impl Part {
@@ -65,9 +54,8 @@ impl Part {
         }
         let sent = sum("messages sent", parts.iter().map(|part| part.sent))?;
         let received = sum("deliveries", parts.iter().map(|part| part.received))?;
-        check_sums(&shards, &parts)?;
+        check_sums(&shards)?;
         let messages = sum("messages sent and deliveries", [sent, received])?;
-        let in_window: Option<Vec<u64>> = parts.iter().map(|part| part.in_window).collect();
         let usages: Option<Vec<&Usage>> = parts.iter().map(|part| part.usage.as_ref()).collect();
         Ok(Part {
             shards,
@@ -76,15 +64,10 @@ impl Part {
             join_s: parts.iter().map(|part| part.join_s).fold(0.0, f64::max),
             latency: Latency::merge(parts.iter().filter_map(|part| part.latency.as_ref()))?,
             send_lag: Latency::merge(parts.iter().filter_map(|part| part.send_lag.as_ref()))?,
-            reconnects: Latency::merge(parts.iter().filter_map(|part| part.reconnects.as_ref()))?,
             over_time: Timeline::merge(parts.iter().map(|part| part.over_time.as_ref()))?,
             checks: checks(&parts)?,
             usage: usages.map(|usages| Usage::together(&usages, messages)).transpose()?,
-            parties: parts.iter().filter_map(|part| part.parties).reduce(PartyCounts::with),
-            kinds: OperationKindScore::merge(&parts.iter().map(|part| &part.kinds[..]).collect::<Vec<_>>())?,
-            in_window: in_window.map(|counts| sum("operations in the window", counts)).transpose()?,
-            orders: parts.iter().filter_map(|part| part.orders).reduce(OrdersCounts::with),
-            line_kbit_per_s: Conforming::merge(parts.iter().map(|part| &part.line_kbit_per_s[..]))?,
+            results: Results::merge(parts.iter().map(|part| &part.results))?.ok_or(MergeError::None)?,
         })
     }
 
@@ -95,28 +78,16 @@ impl Part {
 
     /// The operations behind the score; `None` for chat.
     pub fn operations(&self, workload: &Workload, score: &Score, usage: &UsageOfBoth) -> Option<Operations> {
-        let elapsed_s = score.elapsed_s;
-        let window_s = match self.orders {
+        self.results.parties()?;
+        let window_s = match self.results.orders() {
             Some(orders) => orders.steady_s,
-            None => workload.duration_s().map_or(elapsed_s, |window_s| window_s.min(elapsed_s)),
+            None => workload.duration_s().map_or(score.elapsed_s, |window_s| window_s.min(score.elapsed_s)),
         };
-        let in_window = self.in_window.map(|count| (count, window_s));
-        self.parties.map(|parties| Operations {
+        let in_window = self.results.in_window().map(|count| (count, window_s));
+        Some(Operations {
             database: database(&self.shards),
-            kinds: self.kinds.clone(),
-            ..Operations::new(workload.kind(), parties, in_window, score, usage)
+            ..Operations::new(workload.kind(), in_window, score, usage)
         })
-    }
-
-    /// The lines that conform; `None` for lines without a speed.
-    pub fn conforming(&self, workload: &Workload) -> Option<Conforming> {
-        let Workload::Web(web) = workload else { return None };
-        Conforming::new(web.line_kbit_per_s?, &self.line_kbit_per_s)
-    }
-
-    /// The score of `orders`; `None` for other workloads.
-    pub fn orders(&self) -> Option<OrdersScore> {
-        Some(OrdersScore::new(self.rooms(), self.orders?, &self.kinds))
     }
 
     /// Parties of all shards.
@@ -190,7 +161,7 @@ fn database(shards: &[Shard]) -> Option<DatabaseCounts> {
 }
 
 /// Checks the sums that are made later, which have no error.
-fn check_sums(shards: &[Shard], parts: &[Part]) -> Result<(), SumError> {
+fn check_sums(shards: &[Shard]) -> Result<(), SumError> {
     for shard in shards {
         // Shards share no room, so the rooms of all fit as well.
         sum_u32("first room and rooms of a shard", [shard.start, shard.rooms])?;
@@ -201,11 +172,6 @@ fn check_sums(shards: &[Shard], parts: &[Part]) -> Result<(), SumError> {
     sum("transactions", counts().map(|counts| counts.transactions))?;
     sum("repeated transactions", counts().map(|counts| counts.repeats))?;
     sum("waits for the pool", counts().map(|counts| counts.pool_wait_us))?;
-    let parties = parts.iter().filter_map(|part| part.parties);
-    sum("connections", parties.map(|parties| parties.parties))?;
-    let orders = || parts.iter().filter_map(|part| part.orders);
-    sum("refused orders", orders().map(|orders| orders.refused))?;
-    sum("short work orders", orders().map(|orders| orders.short))?;
     Ok(())
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Audit, Conforming, Database, Environment, Failure, Fault, Joining, Latency, Observation, Operations,
-    OrdersScore, ProtocolName, RunOptions, Shard, Stranger, Timeline, Transport, Usage, Verdict, Warning,
-    Workload, WorkloadKind,
+    Audit, Database, Environment, Failure, Fault, Joining, Latency, Observation, Operations, ProtocolName,
+    Results, RunOptions, Shard, Stranger, Timeline, Transport, Usage, Verdict, Warning, Workload,
+    WorkloadKind,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -46,12 +46,8 @@ pub struct Record {
     /// The operations of the workload, which are its score; absent for chat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations: Option<Operations>,
-    /// The lines that conform; absent for other workloads, and for lines without a speed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conforming: Option<Conforming>,
-    /// The score of `orders`, with its limits and its mix; absent for other workloads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub orders: Option<OrdersScore>,
+    /// What is particular to the workload.
+    pub results: Results,
     /// The audit of the database; absent for workloads without one, and where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<Audit>,
@@ -62,9 +58,6 @@ pub struct Record {
     pub latency: Option<Latency>,
     /// How late the crowd spoke; only under pacing `rate`.
     pub send_lag: Option<Latency>,
-    /// Reconnects during the run: from the beginning of a new connection to the return of its user to the room. Absent if there was none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reconnects: Option<Latency>,
     /// Deliveries over the time of the run; `null` where the crowd does not report them.
     pub over_time: Option<Timeline>,
     /// Every message accounted for.

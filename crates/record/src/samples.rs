@@ -2,8 +2,8 @@
 
 use crate::{
     Build, ChatWorkload, Checks, Class, CrowdInfo, CrowdProgram, Environment, Limits, Noise, Pacing,
-    Platform, ProtocolName, Record, Role, RunOptions, SCHEMA_NAME, Score, Shard, Status, Transport, Usage,
-    UsageOfBoth, Verdict, Workload, WorkloadKind,
+    Platform, ProtocolName, Record, Results, Role, RunOptions, SCHEMA_NAME, Score, Shard, Status, Transport,
+    Usage, UsageOfBoth, Verdict, Workload, WorkloadKind,
 };
 
 /// A valid trial with this throughput that began in this minute.
@@ -51,8 +51,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         }),
         options: Some(RunOptions::default()),
         operations: None,
-        conforming: None,
-        orders: None,
+        results: Results::default(),
         audit: None,
         verdict: Verdict { status: Status::Valid, reasons: Vec::new() },
         warnings: Vec::new(),
@@ -69,7 +68,6 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         },
         latency: None,
         send_lag: None,
-        reconnects: None,
         over_time: None,
         checks: Checks {
             lost: 0,

@@ -16,6 +16,7 @@ fn lines_of_a_crowd() {
         Ok(CrowdEvent::Result(result)) => {
             let _ = Latency::from_counts_ns(&result.latency_ns);
             let _ = Latency::from_counts_ns(&result.send_lag_ns);
+            let _ = result.results.with(&result.results);
             result.faults.iter().for_each(|fault| drop(fault.to_string()));
             let _ = result.failure.map(|failure| failure.to_string());
         }

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use klatch_record::{
-    Class, Conforming, CrowdResult, Latency, LatencyError, Operations, PartyCounts, Percentiles, Platform,
-    Record, Role, Status, Warning, Workload, latencies_at, samples_needed,
+    Class, Conforming, CrowdResult, Latency, LatencyError, OperationKindScore, Operations, PartyCounts,
+    Percentiles, Platform, Record, Role, Status, Warning, Workload, latencies_at, samples_needed,
 };
 
 use crate::model::percentile_value;
@@ -69,7 +69,7 @@ pub fn one_line(record: &Record) -> String {
         Status::Invalid => "invalid",
         Status::Unknown => "unknown",
     };
-    if let Some(score) = &record.orders {
+    if let Some(score) = record.results.orders() {
         let _ = write!(text, ", TOPS {}", tops(score));
     }
     let _ = write!(text, ", {verdict}");
@@ -148,8 +148,8 @@ fn full(record: &Record) -> String {
     values(rows)
         + &percentiles(latency, record.latency.as_ref())
         + &reconnects(record)
-        + &record.orders.as_ref().map_or_else(String::new, limits_and_mix)
-        + &record.operations.as_ref().map_or_else(String::new, kinds)
+        + &record.results.orders().map_or_else(String::new, limits_and_mix)
+        + &kinds(record.results.kinds())
         + &usage(record)
         + &observations(record)
 }
@@ -170,7 +170,7 @@ fn values(rows: Vec<Row>) -> String {
 
 /// The reconnects during a run; nothing where there was none.
 fn reconnects(record: &Record) -> String {
-    let Some(times) = &record.reconnects else { return String::new() };
+    let Some(times) = record.results.reconnects() else { return String::new() };
     let per_s = times.count as f64 / record.score.elapsed_s;
     let count = format!("{} ({per_s:.1}/s)", grouped(times.count));
     format!("\n{}", values(vec![row("reconnects", count)])) + &percentiles("time to reconnect", Some(times))
@@ -179,24 +179,24 @@ fn reconnects(record: &Record) -> String {
 /// The score of a workload in which each request has a reply.
 fn operation_rows(operations: &Operations, record: &Record) -> Vec<Row> {
     let score = &record.score;
-    let Operations { name, count, per_s, connections, .. } = operations;
-    let PartyCounts { parties, least, most } = connections;
+    let Operations { name, count, per_s, .. } = operations;
+    let PartyCounts { parties, least, most } = record.results.parties().unwrap_or_default();
     let rows = [
         row(format!("{name}s"), grouped(*count)),
         row("elapsed time", format!("{:.2} s", score.elapsed_s)),
         row("average throughput", format!("{} {name}s/s", grouped(per_s.round() as u64))),
-        row(format!("{}s", record.workload.kind().party_name()), grouped(*parties)),
-        row(format!("{name}s of one"), format!("{} to {}", grouped(*least), grouped(*most))),
+        row(format!("{}s", record.workload.kind().party_name()), grouped(parties)),
+        row(format!("{name}s of one"), format!("{} to {}", grouped(least), grouped(most))),
         row("join time", format!("{:.2} s", score.join_s)),
     ];
-    let conforming = record.conforming.as_ref().map(|conforming| {
+    let conforming = record.results.conforming().map(|conforming| {
         let Conforming { lines, of, kbit_per_s_p5, kbit_per_s_p50, .. } = conforming;
         [
             row("conforming lines", format!("{} of {}", grouped(*lines), grouped(*of))),
             row("a line received", format!("p5 {kbit_per_s_p5}, p50 {kbit_per_s_p50} kbit/s")),
         ]
     });
-    let orders = record.orders.as_ref().map(|score| row("TOPS", tops(score)));
+    let orders = record.results.orders().map(|score| row("TOPS", tops(score)));
     let audit = record.audit.as_ref().map(|audit| {
         let result = if audit.broken.is_empty() { "clean" } else { "broken" };
         row("audit", format!("{result}, {} orders", grouped(audit.orders)))
@@ -205,13 +205,13 @@ fn operation_rows(operations: &Operations, record: &Record) -> Vec<Row> {
 }
 
 /// The operations of each kind; nothing where there is only one.
-fn kinds(operations: &Operations) -> String {
-    if operations.kinds.is_empty() {
+fn kinds(kinds: &[OperationKindScore]) -> String {
+    if kinds.is_empty() {
         return String::new();
     }
     let numbers = ["count", "share", "p50", "p99"].map(Column::number);
     let mut table = TextTable::new([Column::name("")].into_iter().chain(numbers));
-    for kind in &operations.kinds {
+    for kind in kinds {
         let (count, share) = (grouped(kind.count), format!("{:.1} %", kind.share * 100.0));
         table.row([kind.name.clone(), count, share, time(kind.latency.p50_us), time(kind.latency.p99_us)]);
     }

@@ -2,8 +2,8 @@
 
 use klatch_record::{
     Build, Cause, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment,
-    Observation, OperationKindScore, Part, Platform, Reason, Record, Role, RunOptions, SCHEMA_NAME, Score,
-    Shard, Status, Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind, sum,
+    Observation, Part, Platform, Reason, Record, Role, RunOptions, SCHEMA_NAME, Score, Shard, Status,
+    Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind, sum,
 };
 
 use crate::error::RunError;
@@ -116,14 +116,12 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         verdict: Verdict::from_reasons(reasons),
         warnings,
         operations: part.operations(run.workload, &score, &usage),
-        conforming: part.conforming(run.workload),
-        orders: part.orders(),
+        results: part.results,
         audit: None,
         score,
         joining: run.joining.map(|cost| cost.per_connection(run.workload.connections(), part.join_s)),
         latency: part.latency,
         send_lag: part.send_lag,
-        reconnects: part.reconnects,
         over_time: part.over_time,
         observations: with_cost_shares(run.observations, run.workload.kind(), &usage),
         usage,
@@ -152,8 +150,6 @@ fn merge_part(crowd: CrowdPart<'_>, own: &Build) -> Result<Part, LatencyError> {
     let CrowdPart { result, usage, .. } = crowd;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
-    let reconnects = Latency::from_counts_ns(&result.reconnect_ns)?;
-    let kinds = OperationKindScore::from_counts(&result.operations)?;
     let judged = judge(&result).reasons.into_iter().map(|reason| reason.message);
     let mut warnings = crowd_warnings(&result, latency.as_ref(), send_lag.as_ref());
     warnings.extend(crowd.environment.iter().flat_map(machine_warnings));
@@ -195,7 +191,6 @@ fn merge_part(crowd: CrowdPart<'_>, own: &Build) -> Result<Part, LatencyError> {
         join_s: result.join_s,
         latency,
         send_lag,
-        reconnects,
         over_time: result.over_time.as_ref().map(Timeline::from_counts).transpose()?,
         checks: Checks {
             lost: result.lost,
@@ -211,11 +206,7 @@ fn merge_part(crowd: CrowdPart<'_>, own: &Build) -> Result<Part, LatencyError> {
             finished: result.finished,
         },
         usage,
-        parties: result.parties,
-        kinds,
-        in_window: result.in_window,
-        orders: result.orders,
-        line_kbit_per_s: result.line_kbit_per_s,
+        results: result.results,
     })
 }
 

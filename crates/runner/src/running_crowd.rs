@@ -2,7 +2,9 @@
 
 use klatch_host::machine::Snapshot;
 use klatch_platforms::Process;
-use klatch_record::{CrowdEvent, CrowdResult, CrowdSelfReport, FailureKind, PausedCounts, Usage, VmInForce};
+use klatch_record::{
+    CrowdEvent, CrowdResult, CrowdSelfReport, FailureKind, PausedCounts, Results, Usage, VmInForce,
+};
 
 use crate::crowd_command::CrowdCommand;
 use crate::error::RunError;
@@ -123,7 +125,9 @@ impl RunningCrowd {
                 return Err(RunError::CrowdDied { name: name.clone(), stderr });
             }
             let died = Some(format!("the crowd ended without a result; on standard error: {stderr}"));
-            return Ok(CrowdOutput { died, vm: self.vm.take(), ..CrowdOutput::default() });
+            let results = Results::none(self.command.job.workload.kind());
+            let result = CrowdResult { results, ..CrowdResult::default() };
+            return Ok(CrowdOutput { result, died, vm: self.vm.take(), ..CrowdOutput::default() });
         };
         if let Some(failure) = result.failure.as_mut().filter(|failure| failure.kind == FailureKind::Stopped)
             && let Some(other) = failed_first

@@ -29,7 +29,7 @@ pub fn judge(result: &CrowdResult) -> Verdict {
         (FaultKind::Wrong, result.wrong),
     ];
     // Chat has no counts by party.
-    let unit_received = if result.parties.is_some() { "reply" } else { "delivery" };
+    let unit_received = if result.results.parties().is_some() { "reply" } else { "delivery" };
     let faults = counts.into_iter().filter(|(_, count)| *count > 0).map(|(kind, count)| {
         let (unit, what) = match kind {
             FaultKind::Lost => (unit_received, "lost"),

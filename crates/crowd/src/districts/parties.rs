@@ -1,7 +1,7 @@
 //! The districts as parties of a worker: bytes in, bytes out.
 
 use klatch_exchange::orders::Dealer;
-use klatch_record::{Failure, FailureKind, FaultKind, OrdersCounts, PartyCounts};
+use klatch_record::{Failure, FailureKind, FaultKind, OrdersCounts, OrdersScore, PartyCounts, Results};
 
 use super::{CONNECTIONS, DEALERS, Districts, FACTORY, SUPPLIER, State};
 use crate::http_reply::next_reply;
@@ -161,9 +161,11 @@ impl Parties for Districts {
             stats.order_ledgers.customers.extend(district.dealers.iter_mut().flat_map(Dealer::take_ledgers));
         }
         stats.order_ledgers.production.add(&self.production);
-        stats.in_window = Some(self.in_steady);
-        stats.parties = PartyCounts::from_counts(self.districts.iter().map(|district| district.verified));
-        let steady_s = self.steady_s();
-        self.worker.stats.orders = Some(OrdersCounts { steady_s, ..self.counts });
+        let parties = PartyCounts::from_counts(self.districts.iter().map(|district| district.verified));
+        let kinds = stats.kinds();
+        let counts = OrdersCounts { steady_s: self.steady_s(), ..self.counts };
+        let score = OrdersScore::new(self.districts.len() as u32, counts, &kinds);
+        let in_window = self.in_steady;
+        self.worker.stats.results = Some(Results::Orders { parties, in_window, kinds, score });
     }
 }

@@ -5,7 +5,7 @@ use std::thread::{current, park};
 
 use klatch_exchange::files::{BlockOrder, PAGE_BYTES, Pages, Place};
 use klatch_record::{
-    CONTENT_SEED, Failure, FailureKind, Fault, FaultKind, FilesWorkload, PartyCounts, ReadOrder,
+    CONTENT_SEED, Failure, FailureKind, Fault, FaultKind, FilesWorkload, PartyCounts, ReadOrder, Results,
 };
 
 use super::block_reader::{BlockReader, Read, Reads};
@@ -77,7 +77,7 @@ impl Reader {
             self.worker.publish();
         }
         let stats = &mut self.worker.stats;
-        stats.parties = PartyCounts::from_counts([stats.received]);
+        stats.results = Some(Results::Files { parties: PartyCounts::from_counts([stats.received]) });
         vec![self.worker.take_stats()]
     }
 

@@ -55,7 +55,7 @@ fn every_model_reads_and_checks_blocks_in_both_orders() {
         let result = run(model, FilesWorkload { order, block_bytes, ..small() }, files.path()).unwrap();
         assert_eq!((result.failure, result.faults.len()), (None, 0), "{model:?} {order}");
         assert!(result.received > 10 && result.sent == result.received, "{model:?} {order}");
-        let parties = result.parties.unwrap();
+        let parties = result.results.parties().unwrap();
         assert!(parties.parties == 2 && parties.least > 0, "{parties:?}");
         assert!((0.1..2.0).contains(&result.elapsed_s), "{}", result.elapsed_s);
     }

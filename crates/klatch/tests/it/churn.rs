@@ -20,7 +20,7 @@ fn assert_valid(more: &[&str]) -> Record {
     let (status, record) = run(more);
     assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{more:?}: {record:?}");
     assert_eq!((record.score.sent, record.score.received), (400, 1_600), "{more:?}");
-    let reconnects = record.reconnects.as_ref().unwrap_or_else(|| panic!("{more:?}: nobody reconnected"));
+    let reconnects = record.results.reconnects().unwrap_or_else(|| panic!("{more:?}: nobody reconnected"));
     // A user sends for at least 0.4 s, and is due within the first 0.1 s.
     assert!(reconnects.count >= USERS as u64, "{more:?}: {reconnects:?}");
     record
@@ -96,7 +96,7 @@ fn a_duet_pauses_when_all_are_back() {
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let record = out.path().join("latest/a/block-001/trial-1.json");
     let record: Record = serde_json::from_str(&std::fs::read_to_string(record).unwrap()).unwrap();
-    assert!(record.reconnects.is_some_and(|reconnects| reconnects.count > 0));
+    assert!(record.results.reconnects().is_some_and(|reconnects| reconnects.count > 0));
 
     // What it printed has a report, under any name.
     let printed = out.path().join("d.json");

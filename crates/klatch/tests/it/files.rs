@@ -32,8 +32,15 @@ fn every_platform_that_has_it_reads_and_checks_blocks() {
             let (status, record) = run(&["--platform", way, "--readers", "3", "--block", "16KiB"]);
             assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
             let operations = record.operations.as_ref().unwrap();
-            assert_eq!((operations.name.as_str(), operations.connections.parties), ("read", 3), "{way}");
-            assert!(operations.connections.least > 0 && operations.count > 100, "{way}: {operations:?}");
+            assert_eq!(
+                (operations.name.as_str(), record.results.parties().unwrap().parties),
+                ("read", 3),
+                "{way}"
+            );
+            assert!(
+                record.results.parties().unwrap().least > 0 && operations.count > 100,
+                "{way}: {operations:?}"
+            );
             assert_eq!((record.score.sent, record.score.received), (operations.count, operations.count));
             assert_eq!(record.latency.as_ref().unwrap().count, operations.count);
             let reading = record.usage.server.as_ref().unwrap();
@@ -116,7 +123,7 @@ fn the_default_platform_is_a_reader_and_shards_are_processes() {
     assert_eq!((record.platform.name.as_str(), record.shards.len()), ("native-pread", 2));
     let Workload::Files(files) = &record.workload else { panic!("{:?}", record.workload) };
     assert_eq!((files.readers, files.verified), (5, false));
-    assert_eq!(record.operations.unwrap().connections.parties, 5);
+    assert_eq!(record.results.parties().unwrap().parties, 5);
     // Two processes, each with its main thread and a thread that reads its commands.
     assert!(record.usage.server.unwrap().threads >= 5 + 2);
 }

@@ -29,14 +29,18 @@ fn is_valid(way: &str, status: Option<i32>, record: &Record) {
     let audit = record.audit.as_ref().unwrap();
     assert!(audit.broken.is_empty() && audit.orders > 1_510 && audit.users > 10, "{way}: {audit:?}");
     let operations = record.operations.as_ref().unwrap();
-    assert_eq!((operations.name.as_str(), operations.connections.parties), ("operation", 20), "{way}");
-    let kinds: Vec<&str> = operations.kinds.iter().map(|kind| kind.name.as_str()).collect();
+    assert_eq!(
+        (operations.name.as_str(), record.results.parties().unwrap().parties),
+        ("operation", 20),
+        "{way}"
+    );
+    let kinds: Vec<&str> = record.results.kinds().iter().map(|kind| kind.name.as_str()).collect();
     let all = ["change_order", "customer_status", "delivery", "new_order", "order_status", "work_order"];
     // Few districts use few of the components on hand, so a short run may purchase nothing.
     assert!(kinds == all || kinds == [&all[..2], &all[3..]].concat(), "{way}: {kinds:?}");
-    let work_orders = operations.kinds.last().unwrap();
+    let work_orders = record.results.kinds().last().unwrap();
     assert!(work_orders.latency.p50_us > 999_000.0, "{way}: three pauses of 333 ms: {work_orders:?}");
-    let orders = record.orders.as_ref().unwrap();
+    let orders = record.results.orders().unwrap();
     assert_eq!((orders.injection_rate, orders.limits.len(), orders.mix.len()), (20, 5, 4), "{way}");
     let tops = orders.tops.unwrap_or_else(|| panic!("{way}: no TOPS: {orders:?}"));
     assert!((22.0..50.0).contains(&tops) && (tops - operations.per_s).abs() < 0.01, "{way}: {tops}");
@@ -140,7 +144,7 @@ fn what_replies_show_is_named_with_district_and_request() {
 fn a_late_operation_leaves_a_valid_run_without_a_score() {
     let (status, record) = run_planted("late", &[]);
     assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{:?}", record.verdict);
-    let orders = record.orders.as_ref().unwrap();
+    let orders = record.results.orders().unwrap();
     assert_eq!(orders.tops, None);
     let late: Vec<&str> =
         orders.limits.iter().filter(|limit| !limit.within).map(|limit| limit.name.as_str()).collect();

@@ -26,9 +26,12 @@ fn every_model_answers_every_request_of_every_crowd() {
                 run(&[&["--platform", platform, "--crowd", crowd], &workload[..]].concat());
             assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
             let operations = record.operations.as_ref().unwrap();
-            assert_eq!((operations.name.as_str(), operations.connections.parties), ("transaction", 3));
+            assert_eq!(
+                (operations.name.as_str(), record.results.parties().unwrap().parties),
+                ("transaction", 3)
+            );
             assert_eq!((record.score.sent, record.score.received), (operations.count, operations.count));
-            assert!(operations.connections.least > 0 && operations.count > 30, "{operations:?}");
+            assert!(record.results.parties().unwrap().least > 0 && operations.count > 30, "{operations:?}");
             assert_eq!(record.latency.as_ref().unwrap().count, operations.count);
             // The last reply can come just before the end of the time.
             assert!((0.25..3.0).contains(&record.score.elapsed_s), "{record:?}");
@@ -55,7 +58,7 @@ fn every_platform_that_carries_it_answers_every_request() {
             let (status, record) =
                 run(&["--platform", way, "--connections", "3", "--depth", "2", "--size", "300"]);
             assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
-            assert!(record.operations.unwrap().connections.least > 0, "{way}");
+            assert!(record.results.parties().unwrap().least > 0, "{way}");
             carried += 1;
         }
     }
@@ -67,7 +70,7 @@ fn shards_and_loops_have_connections_of_their_own() {
     let workload = ["--connections", "7", "--shards", "2", "--crowd-loops", "2"];
     let (status, record) = run(&[&["--platform", "native-epoll"], &workload[..]].concat());
     assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
-    assert_eq!(record.operations.unwrap().connections.parties, 7);
+    assert_eq!(record.results.parties().unwrap().parties, 7);
     let shards: Vec<_> = record.shards.iter().map(|shard| (shard.start, shard.rooms, shard.loops)).collect();
     assert_eq!((shards, record.workload.parties()), (vec![(1, 3, Some(2)), (4, 4, Some(2))], 7));
     let Workload::Rr(rr) = record.workload else { panic!("another workload") };

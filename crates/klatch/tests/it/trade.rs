@@ -40,16 +40,20 @@ fn is_valid(way: &str, status: Option<i32>, record: &Record) {
     let audit = record.audit.as_ref().unwrap();
     assert!(audit.broken.is_empty() && audit.orders > 400 && audit.users >= 8, "{way}: {audit:?}");
     let operations = record.operations.as_ref().unwrap();
-    assert_eq!((operations.name.as_str(), operations.connections.parties), ("operation", 8), "{way}");
-    let kinds: Vec<&str> = operations.kinds.iter().map(|kind| kind.name.as_str()).collect();
+    assert_eq!(
+        (operations.name.as_str(), record.results.parties().unwrap().parties),
+        ("operation", 8),
+        "{way}"
+    );
+    let kinds: Vec<&str> = record.results.kinds().iter().map(|kind| kind.name.as_str()).collect();
     let all =
         ["account", "buy", "home", "login", "logout", "portfolio", "quote", "register", "sell", "update"];
     assert_eq!(kinds, all, "{way}");
-    let quotes = operations.kinds.iter().find(|kind| kind.name == "quote").unwrap();
+    let quotes = record.results.kinds().iter().find(|kind| kind.name == "quote").unwrap();
     assert!((0.3..0.42).contains(&quotes.share), "40 % of the mix, to which logins come: {quotes:?}");
     let database = operations.database.unwrap();
     assert!(database.transactions > 10 && database.repeats <= database.transactions, "{way}: {database:?}");
-    let counted: u64 = operations.kinds.iter().map(|kind| kind.count).sum();
+    let counted: u64 = record.results.kinds().iter().map(|kind| kind.count).sum();
     assert_eq!((counted, record.score.sent), (operations.count, operations.count), "{way}");
 }
 

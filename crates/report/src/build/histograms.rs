@@ -34,8 +34,7 @@ fn tagged<'a>(cell: Option<&str>, record: &'a Record) -> Vec<(String, &'a Latenc
         // A tag ends at a comma, a blank or a line feed.
         whole.replace(|letter: char| letter == ',' || letter.is_whitespace(), "_")
     };
-    let kinds = record.operations.iter().flat_map(|operations| &operations.kinds);
-    let kinds: Vec<_> = kinds.map(|kind| (tag(&kind.name), &kind.latency)).collect();
+    let kinds: Vec<_> = record.results.kinds().iter().map(|kind| (tag(&kind.name), &kind.latency)).collect();
     match kinds.is_empty() {
         true => record.latency.iter().map(|latency| (tag("delivery"), latency)).collect(),
         false => kinds,

@@ -31,7 +31,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
 
 /// One point for each kind of operation in these trials.
 fn cell_points(label: &str, trials: &[&Record]) -> Vec<Point> {
-    let kinds = || trials.iter().filter_map(|record| record.operations.as_ref()).flat_map(|all| &all.kinds);
+    let kinds = || trials.iter().flat_map(|record| record.results.kinds());
     let mut names: Vec<&str> = kinds().map(|kind| kind.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -47,7 +47,7 @@ fn cell_points(label: &str, trials: &[&Record]) -> Vec<Point> {
 
 #[cfg(test)]
 mod tests {
-    use klatch_record::{Operations, PartyCounts, samples::record};
+    use klatch_record::{PartyCounts, Results, samples::record};
 
     use super::*;
 
@@ -61,16 +61,8 @@ mod tests {
         };
         let trial = |ms| {
             let mut record = record(1, 0, 9.0);
-            record.operations = Some(Operations {
-                name: "operation".into(),
-                count: 20,
-                per_s: 1.0,
-                in_window: None,
-                cpu_us_per_operation: None,
-                connections: PartyCounts { parties: 1, least: 20, most: 20 },
-                database: None,
-                kinds: vec![kind("buy", ms), kind("home", 1)],
-            });
+            let kinds = vec![kind("buy", ms), kind("home", 1)];
+            record.results = Results::Trade { parties: PartyCounts::default(), in_window: 20, kinds };
             record
         };
         let (one, other, chat) = (trial(3), trial(8), record(1, 0, 9.0));

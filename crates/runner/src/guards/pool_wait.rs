@@ -22,7 +22,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
 
 #[cfg(test)]
 mod tests {
-    use klatch_record::{DatabaseCounts, Latency, Operations, PartyCounts, samples::record};
+    use klatch_record::{DatabaseCounts, Latency, Operations, samples::record};
 
     use super::*;
 
@@ -37,11 +37,8 @@ mod tests {
                 name: "operation".into(),
                 count: 1_000,
                 per_s: 1.0,
-                in_window: None,
                 cpu_us_per_operation: None,
-                connections: PartyCounts { parties: 1, least: 1_000, most: 1_000 },
                 database,
-                kinds: Vec::new(),
             });
             guard(&record).map(|warning| warning.message)
         };

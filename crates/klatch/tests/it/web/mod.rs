@@ -22,10 +22,13 @@ fn every_model_serves_a_site_whose_every_byte_is_checked() {
         let (status, record) = run(&[&["--platform", platform], &FAST[..]].concat());
         assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{platform}: {record:?}");
         let operations = record.operations.as_ref().unwrap();
-        assert_eq!((operations.name.as_str(), operations.connections.parties), ("request", 6));
+        assert_eq!((operations.name.as_str(), record.results.parties().unwrap().parties), ("request", 6));
         assert_eq!((record.score.sent, record.score.received), (operations.count, operations.count));
-        assert!(operations.count > 20 && operations.in_window.unwrap() <= operations.count, "{operations:?}");
-        assert_eq!((record.platform.class, &record.conforming), (None, &None), "a line has no speed");
+        assert!(
+            operations.count > 20 && record.results.in_window().unwrap() <= operations.count,
+            "{operations:?}"
+        );
+        assert_eq!((record.platform.class, record.results.conforming()), (None, None), "a line has no speed");
     }
 }
 
@@ -65,7 +68,7 @@ fn lines_read_at_their_speed_and_conform() {
     let options = ["--platform", "native-epoll", "--lines", "40", "--line", "4000kbit", "--directories", "2"];
     let (status, record) = run(&[&options[..], &["--duration", "3"]].concat());
     assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
-    let conforming = record.conforming.unwrap();
+    let conforming = record.results.conforming().unwrap();
     assert_eq!((conforming.of, conforming.line_kbit_per_s), (40, 4_000));
     assert!(conforming.lines >= 36, "{conforming:?}");
     assert!(conforming.kbit_per_s.iter().all(|(kbit, _)| *kbit <= 4_000), "{conforming:?}");
@@ -102,7 +105,7 @@ fn a_line_of_a_slow_server_does_not_conform() {
         "1",
     ]);
     assert_eq!((status, record.verdict.status), (Some(0), Status::Valid), "{record:?}");
-    let conforming = record.conforming.unwrap();
+    let conforming = record.results.conforming().unwrap();
     assert_eq!((conforming.lines, conforming.of), (0, 2), "{conforming:?}");
 }
 

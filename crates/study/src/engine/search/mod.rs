@@ -154,7 +154,7 @@ fn judge(search: &Search, block: &Block) -> (bool, String) {
     let by_latency = || {
         p99_ms.map_or("no latency was observed".to_owned(), |p99| format!("latency p99 {} ms", digits(p99)))
     };
-    let score = block.trials.iter().find_map(|record| record.orders.as_ref());
+    let score = block.trials.iter().find_map(|record| record.results.orders());
     let seen = score.map_or_else(by_latency, observed_score);
     match search {
         // Lines without a speed conform as long as the server answers.
@@ -185,17 +185,17 @@ fn observed_score(score: &OrdersScore) -> String {
 
 /// Whether a run of `orders` has a score. Other workloads have no such limits.
 fn has_tops(record: &Record) -> bool {
-    record.orders.as_ref().is_none_or(|score| score.tops.is_some())
+    record.results.orders().is_none_or(|score| score.tops.is_some())
 }
 
 /// Whether every line of a run conforms. Other workloads have no lines.
 fn all_conform(record: &Record) -> bool {
-    record.conforming.as_ref().is_none_or(|conforming| conforming.lines == conforming.of)
+    record.results.conforming().is_none_or(|conforming| conforming.lines == conforming.of)
 }
 
 #[cfg(test)]
 mod tests {
-    use klatch_record::{Latency, OrdersCounts, OrdersWorkload, samples};
+    use klatch_record::{Latency, OrdersCounts, OrdersWorkload, PartyCounts, Results, samples};
 
     use super::*;
 
@@ -206,7 +206,9 @@ mod tests {
         let counts = OrdersCounts { steady_s: 10.0, refused: 0, short: 0 };
         let score = OrdersScore::new(4, counts, &[]);
         let judged = |score: OrdersScore| {
-            let record = Record { orders: Some(score), ..samples::record(1, 0, 9.0) };
+            let (parties, kinds) = (PartyCounts::default(), Vec::new());
+            let results = Results::Orders { parties, in_window: 0, kinds, score };
+            let record = Record { results, ..samples::record(1, 0, 9.0) };
             judge(&LIMIT, &Block { trials: vec![record], ..Block::default() })
         };
         assert_eq!(judged(score.clone()), (false, "new_order: no operation, limit 2 s".to_owned()));

@@ -78,7 +78,7 @@ final class JsonPrinter implements Printer {
     }
     json.putAll("faults", faults.first(), JsonPrinter::fault);
     json.putAll("strangers", result.strangers(), JsonPrinter::stranger);
-    json.put("parties", parties(result.parties()));
+    json.put("results", results(result.parties()));
     if (result.tls() != null) {
       TlsSession tls = result.tls();
       json.put("tls", new Json().put("version", tls.version()).put("cipher", tls.cipher()));
@@ -90,13 +90,16 @@ final class JsonPrinter implements Printer {
     print(json.put("failure", failure(result.failure())));
   }
 
-  private static Json parties(PartyCounts parties) {
-    return parties == null
-        ? null
-        : new Json()
+  private static Json results(PartyCounts parties) {
+    if (parties == null) {
+      return new Json().put("workload", "chat");
+    }
+    Json counts =
+        new Json()
             .put("parties", parties.parties())
             .put("least", parties.least())
             .put("most", parties.most());
+    return new Json().put("workload", "files").put("parties", counts);
   }
 
   private static Json gap(Gap gap) {

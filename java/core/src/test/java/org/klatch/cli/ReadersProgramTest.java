@@ -60,7 +60,7 @@ class ReadersProgramTest {
       assertTrue(
           result.get("finished").asBoolean() && result.get("failure").isNull(), result.toString());
       assertEquals(result.get("sent"), result.get("received"));
-      assertEquals(2, result.get("parties").get("parties").asInt());
+      assertEquals(2, result.get("results").get("parties").get("parties").asInt());
       assertTrue(result.get("sent").asLong() >= second.get("sent").asLong());
       assertEquals(0, readers.exitStatus());
     }
