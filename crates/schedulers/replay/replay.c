@@ -1,13 +1,15 @@
-/* Runs a BPF scheduler as ordinary C, on one CPU of a kernel that exists here only: the part of sched_ext that the schedulers use.
+/* Runs a BPF scheduler as ordinary C, on a kernel that exists here only: the part of sched_ext that the schedulers use.
  *
- * SCHEDULER_SOURCE is the scheduler's file. Arguments: `knob=value` each, then `--`, then the nice value of each task, from task 0.
- * Each line of the input is an event; time passes in ticks only. The answer to each is one line: the number of decisions so far, and
- * the task that the CPU runs, or -1.
+ * SCHEDULER_SOURCE is the scheduler's file. Arguments: `knob=value` each, the number of CPUs, `--`, and the nice value of each task,
+ * from task 0. Each line of the input is an event; time passes in ticks only. The answer to each is one line: the number of decisions
+ * so far, and for each CPU the task that it runs, or -1.
  *
  * - `wake N`: task N, which sleeps, wakes
- * - `tick`: the timer
- * - `yield`: the CPU's task calls sched_yield
- * - `sleep`: the CPU's task goes to sleep */
+ * - `tick`: the timer of every CPU, in the order of their tasks' numbers
+ * - `yield N`: task N, which runs, calls sched_yield
+ * - `sleep N`: task N, which runs, goes to sleep
+ *
+ * Where the kernel may choose any idle CPU, it is the one that has been idle longest. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +19,8 @@
 #include SCHEDULER_SOURCE
 
 #define TASKS_MAX 64
-#define QUEUES_MAX 128
+#define REPLAY_CPUS_MAX 8
+#define QUEUES_MAX 1024
 #define DEFAULT_SLICE_NS (20 * MS) /* of the kernel, for a task that runs on although its slice is used up */
 
 struct queue {
@@ -34,12 +37,21 @@ struct walk {
     u64 slice;
 };
 
+/* A CPU of this kernel. */
+struct processor {
+    struct task_struct *current;
+    struct queue local;
+    u64 kicked, idle_since_ns;
+    bool is_idle; /* as the scheduler sees it: not yet kicked */
+};
+
 static struct task_struct all[TASKS_MAX];
-static struct queue queues[QUEUES_MAX], local;
-static struct task_struct *current;
-static struct cpumask mask = { { 1 } };
-static u64 now_ns = 1000 * TICK_NS, kicked, decisions;
-static bool is_idle = true;
+static s32 cpu_of_task[TASKS_MAX];
+static struct queue queues[QUEUES_MAX];
+static struct processor processors[REPLAY_CPUS_MAX];
+static struct cpumask mask;
+static u64 now_ns = 1000 * TICK_NS, decisions;
+static s32 processors_used, this_cpu;
 static int queues_used;
 
 static void fail(char *what)
@@ -71,12 +83,12 @@ u64 bpf_ktime_get_ns(void)
 
 u32 bpf_get_smp_processor_id(void)
 {
-    return 0;
+    return this_cpu;
 }
 
 struct task_struct *bpf_get_current_task_btf(void)
 {
-    return current;
+    return processors[this_cpu].current;
 }
 
 bool bpf_cpumask_test_cpu(u32 cpu, struct cpumask *of)
@@ -97,8 +109,8 @@ static struct queue *queue_with(u64 id)
 {
     int i;
 
-    if (id == SCX_DSQ_LOCAL || id == SCX_DSQ_LOCAL_ON)
-        return &local;
+    if (id == SCX_DSQ_LOCAL)
+        return &processors[this_cpu].local;
     for (i = 0; i < queues_used; i++)
         if (queues[i].id == id)
             return &queues[i];
@@ -151,7 +163,7 @@ bool scx_bpf_dsq_move_to_local(u64 id)
     if (!queue->length)
         return false;
     take(queue, first);
-    insert(&local, first, 0);
+    insert(&processors[this_cpu].local, first, 0);
     return true;
 }
 
@@ -210,7 +222,7 @@ bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 id
 
 void scx_bpf_kick_cpu(s32 cpu, u64 flags)
 {
-    kicked |= flags;
+    processors[cpu].kicked |= flags;
 }
 
 struct cpumask *scx_bpf_get_online_cpumask(void)
@@ -224,25 +236,33 @@ void scx_bpf_put_cpumask(struct cpumask *cpumask)
 
 bool scx_bpf_test_and_clear_cpu_idle(s32 cpu)
 {
-    bool was_idle = is_idle;
+    bool was_idle = processors[cpu].is_idle;
 
-    is_idle = false;
+    processors[cpu].is_idle = false;
     return was_idle;
 }
 
 s32 scx_bpf_pick_idle_cpu(struct cpumask *allowed, u64 flags)
 {
-    return scx_bpf_test_and_clear_cpu_idle(0) ? 0 : -1;
+    s32 i, longest = -1;
+
+    for (i = 0; i < processors_used; i++)
+        if (processors[i].is_idle && bpf_cpumask_test_cpu(i, allowed)
+            && (longest < 0 || processors[i].idle_since_ns < processors[longest].idle_since_ns))
+            longest = i;
+    if (longest >= 0)
+        processors[longest].is_idle = false;
+    return longest;
 }
 
 s32 scx_bpf_task_cpu(struct task_struct *p)
 {
-    return 0;
+    return cpu_of_task[p->pid - 1];
 }
 
 u32 scx_bpf_nr_cpu_ids(void)
 {
-    return 1;
+    return processors_used;
 }
 
 bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice)
@@ -251,82 +271,130 @@ bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice)
     return true;
 }
 
-/* Makes the CPU decide, unless its task has time left. */
-static void decide(struct task_struct *previous)
+/* Makes a CPU decide, unless its task has time left. */
+static void decide(s32 cpu, struct task_struct *previous)
 {
-    bool runnable = previous && is_runnable(previous);
+    struct processor *here = &processors[cpu];
+    bool runnable = previous && is_runnable(previous), was_idle = !here->current;
 
+    this_cpu = cpu;
     if (runnable && previous->scx.slice)
         return;
     decisions++;
-    scheduler.dispatch(0, previous);
-    if (local.length) {
-        struct task_struct *next = local.tasks[0];
+    scheduler.dispatch(cpu, previous);
+    if (here->local.length) {
+        struct task_struct *next = here->local.tasks[0];
 
-        take(&local, next);
+        take(&here->local, next);
         if (runnable) {
             if (scheduler.stopping)
                 scheduler.stopping(previous, true);
             scheduler.enqueue(previous, 0);
         }
-        current = next;
+        here->current = next;
+        cpu_of_task[next->pid - 1] = cpu;
         if (scheduler.running)
             scheduler.running(next);
     } else if (!runnable) {
-        current = NULL;
+        here->current = NULL;
     } else if (!previous->scx.slice) {
         previous->scx.slice = DEFAULT_SLICE_NS;
     }
-    is_idle = !current;
+    here->is_idle = !here->current;
+    if (here->is_idle && !was_idle)
+        here->idle_since_ns = now_ns;
 }
 
-/* An idle CPU decides when it gets a task, a busy one if the scheduler kicks it. */
+/* Lets CPUs decide until none is kicked. An idle CPU decides when it is kicked, a busy one if its task is to be preempted. */
 static void follow_kicks(void)
 {
-    bool decides = !current || kicked & SCX_KICK_PREEMPT;
+    s32 i;
 
-    if (decides && current)
-        current->scx.slice = 0;
-    kicked = 0;
-    if (decides)
-        decide(current);
+    for (i = 0; i < processors_used; i++) {
+        struct processor *cpu = &processors[i];
+        bool decides = cpu->kicked && (!cpu->current || cpu->kicked & SCX_KICK_PREEMPT);
+
+        cpu->kicked = 0;
+        if (!decides)
+            continue;
+        if (cpu->current)
+            cpu->current->scx.slice = 0;
+        decide(i, cpu->current);
+        i = -1;
+    }
 }
 
-static void wake(int number)
+/* The CPU that runs a task. */
+static s32 running_on(struct task_struct *p)
 {
-    struct task_struct *p = &all[number];
+    s32 i;
 
+    for (i = 0; i < processors_used; i++)
+        if (processors[i].current == p)
+            return i;
+    fail("a task that does not run");
+    return -1;
+}
+
+/* A task enters the queues of the CPU that the scheduler selects; if that is idle, it decides. */
+static void wake(struct task_struct *p)
+{
+    s32 *cpu = &cpu_of_task[p->pid - 1];
+
+    this_cpu = 0;
     p->scx.flags |= SCX_TASK_QUEUED;
-    scheduler.select_cpu(p, 0, 0);
+    *cpu = scheduler.select_cpu(p, *cpu, 0);
     scheduler.enqueue(p, SCX_ENQ_WAKEUP);
-    follow_kicks();
+    if (!processors[*cpu].current)
+        scx_bpf_kick_cpu(*cpu, SCX_KICK_IDLE);
 }
 
 static void tick(void)
 {
+    struct task_struct *runs[REPLAY_CPUS_MAX];
+    s32 cpus[REPLAY_CPUS_MAX], used = 0, i;
+
     now_ns += TICK_NS;
-    if (!current)
-        return;
-    current->scx.slice -= current->scx.slice < TICK_NS ? current->scx.slice : TICK_NS;
-    decide(current);
+    for (i = 0; i < TASKS_MAX; i++) {
+        s32 cpu = cpu_of_task[i];
+
+        if (processors[cpu].current == &all[i]) {
+            runs[used] = &all[i];
+            cpus[used++] = cpu;
+        }
+    }
+    for (i = 0; i < used; i++) {
+        struct task_struct *p = runs[i];
+
+        /* Another CPU's decision may have replaced it. */
+        if (processors[cpus[i]].current != p)
+            continue;
+        p->scx.slice -= p->scx.slice < TICK_NS ? p->scx.slice : TICK_NS;
+        decide(cpus[i], p);
+        follow_kicks();
+    }
 }
 
-static void yield(void)
+static void yield(struct task_struct *p)
 {
-    scheduler.yield(current, NULL);
-    decide(current);
+    s32 cpu = running_on(p);
+
+    this_cpu = cpu;
+    scheduler.yield(p, NULL);
+    decide(cpu, p);
 }
 
-static void go_to_sleep(void)
+static void go_to_sleep(struct task_struct *p)
 {
-    struct task_struct *p = current;
+    s32 cpu = running_on(p);
 
+    this_cpu = cpu;
     if (scheduler.stopping)
         scheduler.stopping(p, false);
     if (scheduler.quiescent)
         scheduler.quiescent(p, 0);
     p->scx.flags &= ~SCX_TASK_QUEUED;
-    decide(p);
+    decide(cpu, p);
 }
 
 static void set_knob(char *text)
@@ -363,29 +431,46 @@ static void create_tasks(int count, char **nice)
     }
 }
 
+static void answer(void)
+{
+    s32 i;
+
+    printf("%llu", decisions);
+    for (i = 0; i < processors_used; i++)
+        printf(" %d", processors[i].current ? processors[i].current->pid - 1 : -1);
+    printf("\n");
+    fflush(stdout);
+}
+
 int main(int count, char **words)
 {
     char line[64];
     int number;
 
-    for (words++; *words && strcmp(*words, "--"); words++, count--)
+    for (words++; *words && strchr(*words, '='); words++, count--)
         set_knob(*words);
-    if (!*words || scheduler.init())
-        fail("no tasks, or the scheduler did not start");
-    create_tasks(count - 2, words + 1);
+    processors_used = *words ? atoi(*words++) : 0;
+    if (processors_used < 1 || processors_used > REPLAY_CPUS_MAX || !*words || strcmp(*words, "--"))
+        fail("no number of CPUs, or no tasks");
+    mask.bits[0] = (1UL << processors_used) - 1;
+    for (number = 0; number < processors_used; number++)
+        processors[number].is_idle = true;
+    if (scheduler.init())
+        fail("the scheduler did not start");
+    create_tasks(count - 3, words + 1);
     while (fgets(line, sizeof(line), stdin)) {
         if (sscanf(line, "wake %d", &number) == 1)
-            wake(number);
+            wake(&all[number]);
         else if (!strcmp(line, "tick\n"))
             tick();
-        else if (!strcmp(line, "yield\n"))
-            yield();
-        else if (!strcmp(line, "sleep\n"))
-            go_to_sleep();
+        else if (sscanf(line, "yield %d", &number) == 1)
+            yield(&all[number]);
+        else if (sscanf(line, "sleep %d", &number) == 1)
+            go_to_sleep(&all[number]);
         else
             fail("an event that is none");
-        printf("%llu %d\n", decisions, current ? current->pid - 1 : -1);
-        fflush(stdout);
+        follow_kicks();
+        answer();
     }
     return 0;
 }

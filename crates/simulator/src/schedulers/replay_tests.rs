@@ -1,9 +1,10 @@
 //! The same events for a scheduler here and for its BPF program, compiled as ordinary C by `crates/schedulers/replay`: each decision must
 //! come at the same moment and choose the same task.
 //!
-//! One CPU, because the two differ on several by intent: in which idle CPU a wake-up takes, and in the balance of `o1`. `head` is left
-//! out, because it differs in where tasks wait whose slice is used up. All times are whole ticks: below a tick, the kernel of today ends
-//! slices at other moments.
+//! `fifo` and `sleepers` are replayed on several CPUs as well. The others on one, because their two sides differ on several: in which busy CPU
+//! a woken or preempted task of `goodness` preempts, in when `multiqueue` steals, and in the balance of `o1`. `head` is left out, because it
+//! differs in where tasks wait whose slice is used up. All times are whole ticks: below a tick, the kernel of today ends slices at other
+//! moments.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -23,13 +24,17 @@ const START_NS: u64 = 1000 * TICK_NS;
 const SCENARIOS: u64 = 250;
 const EVENTS: u64 = 120;
 
+/// `Yield` and `Sleep` are of a task that runs.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Wake(TaskId),
     Tick,
-    Yield,
-    Sleep,
+    Yield(TaskId),
+    Sleep(TaskId),
 }
+
+/// The number of decisions after an event, and the task of each CPU.
+type Answer = (u64, Vec<Option<TaskId>>);
 
 /// A scheduler with its BPF program as a process.
 struct Program {
@@ -54,10 +59,10 @@ impl Program {
         program
     }
 
-    fn start(program: &Path, knobs: &[&str], nice: &[i16]) -> Self {
+    fn start(program: &Path, knobs: &[&str], cpus: usize, nice: &[i16]) -> Self {
         let mut process = Command::new(program)
             .args(knobs)
-            .arg("--")
+            .args([&cpus.to_string(), "--"])
             .args(nice.iter().map(i16::to_string))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -67,19 +72,22 @@ impl Program {
         Self { process, events, answers: BufReader::new(answers) }
     }
 
-    /// The number of decisions after an event, and the task that runs.
-    fn after(&mut self, event: Event) -> (u64, Option<TaskId>) {
+    fn after(&mut self, event: Event) -> Answer {
         match event {
             Event::Wake(task) => writeln!(self.events, "wake {task}"),
             Event::Tick => writeln!(self.events, "tick"),
-            Event::Yield => writeln!(self.events, "yield"),
-            Event::Sleep => writeln!(self.events, "sleep"),
+            Event::Yield(task) => writeln!(self.events, "yield {task}"),
+            Event::Sleep(task) => writeln!(self.events, "sleep {task}"),
         }
         .unwrap();
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();
-        let (decisions, task) = line.trim().split_once(' ').unwrap_or_else(|| panic!("{event:?}: {line:?}"));
-        (decisions.parse().unwrap(), task.parse().ok())
+        let mut words = line.split_whitespace();
+        let decisions = words.next().and_then(|word| word.parse().ok());
+        (
+            decisions.unwrap_or_else(|| panic!("{event:?}: {line:?}")),
+            words.map(|task| task.parse().ok()).collect(),
+        )
     }
 }
 
@@ -91,131 +99,203 @@ impl Drop for Program {
     }
 }
 
-/// A scheduler of the simulator on one CPU.
+/// A scheduler of the simulator. A decision takes no time, and follows its cause at once.
 struct Simulated<S> {
     scheduler: S,
-    current: Option<TaskId>,
+    current: Vec<Option<TaskId>>,
+    idle_since_ns: Vec<u64>,
     now_ns: u64,
     decisions: u64,
 }
 
 impl<S: Scheduler> Simulated<S> {
-    fn with_view<T>(&mut self, call: impl FnOnce(&mut S, Option<TaskId>, &View<'_>) -> T) -> T {
-        let (current, idle) = ([self.current], [self.current.is_none()]);
-        let idle_cpus = usize::from(idle[0]);
-        let view =
-            View { current: &current, idle: &idle, idle_cpus, idle_since_ns: &[0], now_ns: self.now_ns };
-        call(&mut self.scheduler, self.current, &view)
+    fn new(scheduler: S, cpus: usize) -> Self {
+        Self {
+            scheduler,
+            current: vec![None; cpus],
+            idle_since_ns: vec![0; cpus],
+            now_ns: START_NS,
+            decisions: 0,
+        }
     }
 
-    fn decide(&mut self, cause: Cause) {
+    fn with_view<T>(&mut self, call: impl FnOnce(&mut S, &View<'_>) -> T) -> T {
+        let idle: Vec<bool> = self.current.iter().map(Option::is_none).collect();
+        let idle_cpus = idle.iter().filter(|idle| **idle).count();
+        let (current, idle_since_ns) = (&self.current, &self.idle_since_ns);
+        let view = View { current, idle: &idle, idle_cpus, idle_since_ns, now_ns: self.now_ns };
+        call(&mut self.scheduler, &view)
+    }
+
+    fn decide(&mut self, cpu: usize, cause: Cause) {
         self.decisions += 1;
-        self.current =
-            self.with_view(|scheduler, current, view| scheduler.decide(0, current, cause, view)).next;
+        let previous = self.current[cpu];
+        let decision = self.with_view(|scheduler, view| scheduler.decide(cpu, previous, cause, view));
+        self.current[cpu] = decision.next;
+        if decision.next.is_none() && previous.is_some() {
+            self.idle_since_ns[cpu] = self.now_ns;
+        }
+        let offered = previous.filter(|_| decision.offers);
+        let offered =
+            offered.and_then(|task| self.with_view(|scheduler, view| scheduler.offer(task, view)).kick);
+        decision.kick.into_iter().chain(offered).for_each(|cpu| self.decide(cpu, Cause::Preemption));
     }
 
-    fn after(&mut self, event: Event) -> (u64, Option<TaskId>) {
+    fn cpu_of(&self, task: TaskId) -> usize {
+        self.current.iter().position(|current| *current == Some(task)).expect("the task runs")
+    }
+
+    /// The timer of every CPU, in the order of their tasks' numbers; idle ones are last.
+    fn tick(&mut self) {
+        self.now_ns += TICK_NS;
+        let mut running: Vec<(TaskId, usize)> =
+            self.current.iter().enumerate().filter_map(|(cpu, current)| Some(((*current)?, cpu))).collect();
+        running.sort_unstable();
+        let idle = (0..self.current.len()).filter(|cpu| self.current[*cpu].is_none()).map(|cpu| (None, cpu));
+        for (task, cpu) in
+            running.into_iter().map(|(task, cpu)| (Some(task), cpu)).chain(idle.collect::<Vec<_>>())
+        {
+            // Another CPU's decision may have replaced it.
+            if self.current[cpu] != task {
+                continue;
+            }
+            let ends = self.with_view(|scheduler, view| {
+                let used_up = task.is_some_and(|task| scheduler.charge(task, TICK_NS));
+                scheduler.tick(cpu, task, TICK_NS, view) || used_up
+            });
+            if ends {
+                self.decide(cpu, Cause::Preemption);
+            }
+        }
+    }
+
+    fn after(&mut self, event: Event) -> Answer {
         match event {
             Event::Wake(task) => {
-                if self.with_view(|scheduler, _, view| scheduler.wake(task, view)).kick.is_some() {
-                    self.decide(Cause::Preemption);
+                if let Some(cpu) = self.with_view(|scheduler, view| scheduler.wake(task, view)).kick {
+                    self.decide(cpu, Cause::Preemption);
                 }
             }
-            Event::Tick => {
-                self.now_ns += TICK_NS;
-                let ends = self.with_view(|scheduler, current, view| {
-                    let used_up = current.is_some_and(|current| scheduler.charge(current, TICK_NS));
-                    scheduler.tick(0, current, TICK_NS, view) || used_up
-                });
-                if ends {
-                    self.decide(Cause::Preemption);
+            Event::Tick => self.tick(),
+            Event::Yield(task) => {
+                let cpu = self.cpu_of(task);
+                if self.with_view(|scheduler, view| scheduler.yields(cpu, task, view)).decides {
+                    self.decide(cpu, Cause::Yield);
                 }
             }
-            Event::Yield => {
-                let found = self.with_view(|scheduler, current, view| {
-                    scheduler.yields(0, current.expect("a task yields"), view)
-                });
-                if found.decides {
-                    self.decide(Cause::Yield);
-                }
-            }
-            Event::Sleep => self.decide(Cause::Sleep),
+            Event::Sleep(task) => self.decide(self.cpu_of(task), Cause::Sleep),
         }
-        (self.decisions, self.current)
+        (self.decisions, self.current.clone())
     }
 }
 
 /// An event that is possible now.
-fn next_event(random: &mut Random, current: Option<TaskId>, asleep: &mut Vec<TaskId>) -> Event {
+fn next_event(random: &mut Random, current: &[Option<TaskId>], asleep: &mut Vec<TaskId>) -> Event {
+    let running: Vec<TaskId> = current.iter().flatten().copied().collect();
     loop {
+        let one_of = |random: &mut Random, tasks: &[TaskId]| tasks[random.below(tasks.len() as u64) as usize];
         match random.below(10) {
             0..4 => return Event::Tick,
             4..6 if !asleep.is_empty() => {
                 let woken = asleep.swap_remove(random.below(asleep.len() as u64) as usize);
                 return Event::Wake(woken);
             }
-            6..8 => {
-                if let Some(current) = current {
-                    asleep.push(current);
-                    return Event::Sleep;
-                }
+            6..8 if !running.is_empty() => {
+                let sleeper = one_of(random, &running);
+                asleep.push(sleeper);
+                return Event::Sleep(sleeper);
             }
-            8.. if current.is_some() => return Event::Yield,
+            8.. if !running.is_empty() => return Event::Yield(one_of(random, &running)),
             _ => {}
         }
     }
 }
 
-/// Replays many scenarios, and compares after each event. `worth` of a task: a difference between two tasks of the same worth ends a
-/// scenario, because queues differ in what waits where among equals; without it every difference fails. Returns the number of decisions
-/// that were equal.
+/// How the two must agree.
+enum Agree<S> {
+    /// In each decision.
+    Exactly,
+    /// In the tasks that run. Such a scheduler does not distinguish CPUs, and the kernel lets one more look at the queue: that on
+    /// which a woken task slept.
+    InTasks,
+    /// In each decision, until two tasks of the same worth on a CPU are taken: the queues differ in what waits where among equals.
+    UntilTie(fn(&S, TaskId, usize) -> i32),
+}
+
+impl<S> Agree<S> {
+    /// `None` if the answers differ, else whether the scenario goes on.
+    fn check(&self, scheduler: &S, here: &Answer, there: &Answer) -> Option<bool> {
+        let tasks = |answer: &Answer| {
+            let mut tasks: Vec<TaskId> = answer.1.iter().flatten().copied().collect();
+            tasks.sort_unstable();
+            tasks
+        };
+        if here == there {
+            return Some(true);
+        }
+        match self {
+            Agree::Exactly => None,
+            Agree::InTasks => (tasks(here) == tasks(there)).then_some(true),
+            Agree::UntilTie(worth) => {
+                let mut other =
+                    here.1.iter().zip(&there.1).enumerate().filter(|(_, (here, there))| here != there);
+                let tie = other.all(|(cpu, (here, there))| match (here, there) {
+                    (Some(here), Some(there)) => {
+                        worth(scheduler, *here, cpu) == worth(scheduler, *there, cpu)
+                    }
+                    _ => false,
+                });
+                (here.0 == there.0 && tie).then_some(false)
+            }
+        }
+    }
+}
+
+/// Replays many scenarios, and compares after each event. Returns the number of decisions that were equal.
 fn replay<S: Scheduler>(
     scheduler: &str,
     knobs: &[&str],
+    cpus: usize,
     new: impl Fn(&[i16]) -> S,
-    worth: Option<fn(&S, TaskId) -> i32>,
+    agree: &Agree<S>,
 ) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let program = Program::compile(scheduler, folder.path());
     let mut equal = 0;
     for seed in 0..SCENARIOS {
         let mut random = Random::new(seed);
-        let tasks = 2 + random.below(6);
+        let tasks = 2 + random.below(6) + cpus as u64 - 1;
         let nice: Vec<i16> = (0..tasks).map(|_| random.below(40) as i16 - 20).collect();
-        let mut kernel = Program::start(&program, knobs, &nice);
-        let mut simulated =
-            Simulated { scheduler: new(&nice), current: None, now_ns: START_NS, decisions: 0 };
+        let mut kernel = Program::start(&program, knobs, cpus, &nice);
+        let mut simulated = Simulated::new(new(&nice), cpus);
         let (mut asleep, mut events) = (Vec::new(), Vec::new());
         for at in 0..EVENTS {
             // At first each task runs alone once, so that it has a last CPU; then all wake.
             let event = match at {
-                _ if at < 2 * tasks && at % 2 == 1 => Event::Sleep,
+                _ if at < 2 * tasks && at % 2 == 1 => Event::Sleep((at / 2) as TaskId),
                 _ if at < 2 * tasks => Event::Wake((at / 2) as TaskId),
                 _ if at < 3 * tasks => Event::Wake((at - 2 * tasks) as TaskId),
-                _ => next_event(&mut random, simulated.current, &mut asleep),
+                _ => next_event(&mut random, &simulated.current, &mut asleep),
             };
             events.push(event);
             let before = simulated.decisions;
             let (here, there) = (simulated.after(event), kernel.after(event));
-            if here != there {
-                let tie = |worth: fn(&S, TaskId) -> i32| {
-                    let (here, there) = (here.1?, there.1?);
-                    Some(worth(&simulated.scheduler, here) == worth(&simulated.scheduler, there))
-                };
-                let is_tie = here.0 == there.0 && worth.and_then(tie) == Some(true);
-                assert!(
-                    is_tie,
-                    "{scheduler} {knobs:?}, scenario {seed}, nice {nice:?}, decisions and task: simulator {here:?}, BPF {there:?}, \
-                     after {events:?}"
-                );
-                break;
+            match agree.check(&simulated.scheduler, &here, &there) {
+                Some(true) => equal += simulated.decisions - before,
+                Some(false) => break,
+                None => panic!(
+                    "{scheduler} {knobs:?}, {cpus} CPUs, scenario {seed}, nice {nice:?}, decisions and tasks: simulator {here:?}, BPF \
+                     {there:?}, after {events:?}"
+                ),
             }
-            equal += simulated.decisions - before;
         }
     }
-    println!("{scheduler} {knobs:?}: {equal} equal decisions in {SCENARIOS} scenarios");
+    println!("{scheduler} {knobs:?}, {cpus} CPUs: {equal} equal decisions in {SCENARIOS} scenarios");
     equal
 }
+
+/// The numbers of CPUs of the scenarios.
+const CPUS: [usize; 3] = [1, 2, 4];
 
 fn goodness_tasks(nice: &[i16], version: Version) -> Vec<GoodnessTask> {
     nice.iter().map(|&nice| GoodnessTask::new(nice, 1, version)).collect()
@@ -231,8 +311,9 @@ fn goodness_decides_as_its_bpf_program() {
             goodness.tasks = goodness_tasks(nice, knobs.version);
             goodness
         };
-        let worth = |goodness: &Goodness, task| goodness.tasks[task as usize].goodness(goodness.terms(0, 1));
-        let equal = replay("goodness", &[version, "same_cpu_bonus=0"], new, Some(worth));
+        let worth =
+            |goodness: &Goodness, task, cpu| goodness.tasks[task as usize].goodness(goodness.terms(cpu, 1));
+        let equal = replay("goodness", &[version, "same_cpu_bonus=0"], 1, new, &Agree::UntilTie(worth));
         assert!(equal > 10_000, "{equal}");
     }
 }
@@ -246,11 +327,12 @@ fn multiqueue_decides_as_its_bpf_program() {
         multiqueue.tasks = goodness_tasks(nice, Version::Linux2_4);
         multiqueue
     };
-    let worth = |multiqueue: &Multiqueue, task| {
-        let terms = Terms { cpu: 0, mm: 1, epoch: 0, version: Version::Linux2_4, bonus: SAME_CPU_BONUS };
+    let worth = |multiqueue: &Multiqueue, task, cpu: usize| {
+        let terms =
+            Terms { cpu: cpu as i32, mm: 1, epoch: 0, version: Version::Linux2_4, bonus: SAME_CPU_BONUS };
         multiqueue.tasks[task as usize].goodness(terms)
     };
-    let equal = replay("multiqueue", &[], new, Some(worth));
+    let equal = replay("multiqueue", &[], 1, new, &Agree::UntilTie(worth));
     assert!(equal > 10_000, "{equal}");
 }
 
@@ -267,21 +349,31 @@ fn o1_decides_as_its_bpf_program() {
             o1.tasks.iter_mut().for_each(|task| task.slept_at_ns = START_NS);
             o1
         };
-        let equal = replay("o1", &[knob], new, None);
+        let equal = replay("o1", &[knob], 1, new, &Agree::Exactly);
+        assert!(equal > 10_000, "{equal}");
+    }
+}
+
+/// On one CPU each decision is the same, on several the tasks that run are.
+fn of_one_queue<S>(cpus: usize) -> Agree<S> {
+    if cpus == 1 { Agree::Exactly } else { Agree::InTasks }
+}
+
+#[test]
+fn fifo_decides_as_its_bpf_program() {
+    for cpus in CPUS {
+        let new = |nice: &[i16]| Fifo::new(Placement::new(cpus, &vec![1; nice.len()], &[]), nice.len());
+        let equal = replay("fifo", &["slice_ms=60"], cpus, new, &of_one_queue(cpus));
         assert!(equal > 10_000, "{equal}");
     }
 }
 
 #[test]
-fn fifo_decides_as_its_bpf_program() {
-    let new = |nice: &[i16]| Fifo::new(Placement::new(1, &vec![1; nice.len()], &[]), nice.len());
-    let equal = replay("fifo", &["slice_ms=60"], new, None);
-    assert!(equal > 10_000, "{equal}");
-}
-
-#[test]
 fn sleepers_decides_as_its_bpf_program() {
-    let new = |nice: &[i16]| Sleepers::new(15_000, Placement::new(1, &vec![1; nice.len()], &[]), nice.len());
-    let equal = replay("sleepers", &["budget_us=15000"], new, None);
-    assert!(equal > 10_000, "{equal}");
+    for cpus in CPUS {
+        let new =
+            |nice: &[i16]| Sleepers::new(15_000, Placement::new(cpus, &vec![1; nice.len()], &[]), nice.len());
+        let equal = replay("sleepers", &["budget_us=15000"], cpus, new, &of_one_queue(cpus));
+        assert!(equal > 10_000, "{equal}");
+    }
 }
