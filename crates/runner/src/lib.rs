@@ -16,6 +16,7 @@ mod folder;
 mod guards;
 mod joining;
 mod kernel_log;
+mod left_behind;
 mod noise;
 mod observer;
 mod plan;

@@ -12,6 +12,7 @@ use klatch_schedulers::{
 
 use crate::error::RunError;
 use crate::kernel_log::KernelLog;
+use crate::left_behind::Orphans;
 
 /// Longest time for a program to load its scheduler. The verifier of an emulated machine takes seconds.
 const LOAD_TIMEOUT: Duration = Duration::from_secs(60);
@@ -114,11 +115,12 @@ impl Running {
         let bytes = read.map_err(|source| RunError::SchedulerFile { path: path.clone(), source })?;
         let mut command = vec![path.display().to_string()];
         command.extend(program.arguments.iter().cloned());
+        let orphans = Orphans::adopt();
         let mut process = processes.start(&command, &Launch::default().with_own_rights())?;
         process.close_stdin();
         let log = KernelLog::from_now();
         let name = program.program.clone();
-        let state = wait_until_loaded(&name, &mut process)?;
+        let state = wait_until_loaded(&name, &mut process, &orphans)?;
         process.discard_lines();
         Ok(Running { program: name, sha256: sha256_hex(&bytes), process, state, log })
     }
@@ -126,7 +128,11 @@ impl Running {
     fn lost(&mut self) -> Option<String> {
         if let Some(status) = self.process.ended() {
             self.process.wait_for_exit();
-            let ended = format!("{} ended ({})", self.program, describe_status(status));
+            let is_kept = sched_ext_state().is_some_and(|now| change(&self.state, now).is_none());
+            let ended = match is_kept {
+                true => SchedulerError::Background { program: self.program.clone() }.to_string(),
+                false => format!("{} ended ({})", self.program, describe_status(status)),
+            };
             return Some(self.with_reasons(ended));
         }
         let change = change(&self.state, sched_ext_state()?)?;
@@ -159,33 +165,41 @@ fn change(then: &SchedExtState, now: SchedExtState) -> Option<String> {
     }
 }
 
-fn wait_until_loaded(program: &str, process: &mut Process) -> Result<SchedExtState, SchedulerError> {
+fn wait_until_loaded(
+    program: &str,
+    process: &mut Process,
+    orphans: &Orphans,
+) -> Result<SchedExtState, SchedulerError> {
     let deadline = Instant::now() + LOAD_TIMEOUT;
     let mut speaks = true;
     loop {
         let state = sched_ext_state().filter(|state| state.state == "enabled" && state.scheduler.is_some());
-        if let Some(status) = process.ended() {
-            process.wait_for_exit();
-            let name = program.to_owned();
-            return Err(match state {
-                Some(state) => {
-                    process.stop();
-                    unload(&state);
-                    SchedulerError::Background { program: name }
-                }
-                None => SchedulerError::Ended {
-                    program: name,
-                    how: describe_status(status),
-                    words: process.last_words(),
-                },
-            });
-        }
-        if let Some(state) = state {
-            return Ok(state);
-        }
-        if Instant::now() >= deadline {
-            let (program, seconds) = (program.to_owned(), LOAD_TIMEOUT.as_secs());
-            return Err(SchedulerError::NotLoaded { program, seconds, words: process.last_words() });
+        let ended = process.ended();
+        let is_late = Instant::now() >= deadline;
+        let error = match (ended, state) {
+            (None, Some(state)) => return Ok(state),
+            (Some(_), Some(state)) => {
+                orphans.end(process.pid());
+                process.stop();
+                unload(&state);
+                Some(SchedulerError::Background { program: program.to_owned() })
+            }
+            // What it has left behind may still load the scheduler.
+            (Some(_), None) if !is_late && !orphans.left_behind(process.pid()).is_empty() => None,
+            (Some(status), None) if !is_late => {
+                process.wait_for_exit();
+                let how = describe_status(status);
+                Some(SchedulerError::Ended { program: program.to_owned(), how, words: process.last_words() })
+            }
+            (_, None) if is_late => {
+                orphans.end(process.pid());
+                let (program, seconds) = (program.to_owned(), LOAD_TIMEOUT.as_secs());
+                Some(SchedulerError::NotLoaded { program, seconds, words: process.last_words() })
+            }
+            (_, None) => None,
+        };
+        if let Some(error) = error {
+            return Err(error);
         }
         match speaks {
             true => match process.line(Instant::now() + STATE_PERIOD) {
@@ -240,7 +254,9 @@ mod tests {
             let command = ["sh", "-c", script].map(str::to_owned);
             Processes::default().start(&command, &Launch::default()).unwrap()
         };
-        let error = wait_until_loaded("scx", &mut start("echo no such kfunc >&2; exit 3")).unwrap_err();
+        let orphans = Orphans::adopt();
+        let error =
+            wait_until_loaded("scx", &mut start("echo no such kfunc >&2; exit 3"), &orphans).unwrap_err();
         let expected = "scx ended before its scheduler was in force (exit status 3); it said: no such kfunc";
         assert_eq!(error.to_string(), expected);
     }

@@ -221,6 +221,25 @@ fn the_machine_has_the_nodes_caches_and_threads_of_its_topology() {
     );
 }
 
+/// The machine called `host` has the CPUs of the one that the tests run on.
+#[test]
+fn the_machine_can_be_as_this_one() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let mut exec = lab(&["exec", "--machine", "host", "--file", "/usr/bin/lscpu"]);
+    let finished = Finished::run(exec.args(["--", "/usr/bin/lscpu", "-e", "-J"]));
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    std::fs::write(folder.path().join("guest.json"), finished.out).unwrap();
+    let [guest, host] = ["guest.json", "host"].map(|machine| {
+        let mut simulate = klatch();
+        simulate.args(["simulate", "run", "--json", "--set", "count=1", "--machine", machine]);
+        let finished = Finished::run(simulate.current_dir(folder.path()));
+        let result: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
+        result["machine"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(guest, host);
+}
+
 /// Any command, and a scheduler for it from a program of this machine.
 #[test]
 fn the_machine_runs_programs_of_this_machine() {
