@@ -171,10 +171,16 @@
     const values = [...new Set(chart.points.map((point) => point.x))].sort((a, b) => a - b);
     const few = values.length <= Math.max(3, Math.floor(width / 90));
     const log = chart.x.scale === "log" && values[0] > 0;
-    const scale = log ? { type: "log" } : {};
     const room = 12 + Math.max(...values.map((value) => measure(number(value))));
-    const ticks = few || log ? spaced(values, width - 86, log, room) : Math.max(3, Math.floor(width / 110));
-    return { of: (point) => point.x, axis: { ...axis, ...scale, nice: !few && !log, ticks, tickFormat: number } };
+    if (log) {
+      // Powers of ten of the axis itself: those of a logarithmic scale have no labels at 6 to 9.
+      const wanted = few ? values : logTicks(values[0], values[values.length - 1]);
+      const ticks = spaced(wanted, width - 86, log, room).map(Math.log10);
+      const tickFormat = (at) => number(Number((10 ** at).toPrecision(6)));
+      return { of: (point) => Math.log10(point.x), axis: { ...axis, ticks, tickFormat } };
+    }
+    const ticks = few ? spaced(values, width - 86, log, room) : Math.max(3, Math.floor(width / 110));
+    return { of: (point) => point.x, axis: { ...axis, nice: !few, ticks, tickFormat: number } };
   }
 
   // The y axis, with a margin that keeps all points inside.
@@ -199,9 +205,10 @@
     return { ...axis, domain: [from, most + (most - from) * 0.06 || 1], ticks: 6 };
   }
 
-  function references(chart, x, y) {
+  function references(chart, x) {
+    const at = (value) => (value === null ? null : x.of({ x: value }));
     const lines = chart.marks.map((mark) => {
-      const [[x1, y1], [x2, y2]] = mark.line;
+      const [[x1, y1], [x2, y2]] = mark.line.map(([value, y]) => [at(value), y]);
       const style = { stroke: "var(--quiet)", strokeDasharray: "4 4" };
       if (y1 === null) return Plot.ruleX([x1], style);
       if (x1 === null) return Plot.ruleY([y1], style);
@@ -236,7 +243,7 @@
     const bottom = y.domain[0];
     return { height: width < NARROW ? 280 : 360, marginLeft: 62, marginRight: 24, marginTop: 28, marginBottom: 44, x: x.axis, y,
       marks: [
-        ...references(chart),
+        ...references(chart, x),
         ...marks,
         ...all.map((series, at) => Plot.text(bad.filter((point) => point.series === series), { x: x.of, y: () => bottom, dy: -9 - 13 * (at % 12), text: () => "✕", fill: colour(at), fontWeight: 700, fontSize: 14 })),
         Plot.ruleY([bottom], { stroke: "var(--quiet)" }),

@@ -71,7 +71,8 @@ impl ShownMetric for Metric {
 
     fn with_interval(&self, estimate: &Estimate) -> String {
         let interval = estimate.low.zip(estimate.high).map_or(String::new(), |(low, high)| {
-            format!(" ({}–{})", number(self, low.max(0.0)), number(self, high))
+            let low = if low > 0.0 { number(self, low) } else { "0".to_owned() };
+            format!(" ({low}–{})", number(self, high))
         });
         self.show(estimate.mean) + &interval
     }

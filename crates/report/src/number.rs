@@ -47,7 +47,7 @@ pub(crate) fn plain(value: f64) -> String {
 }
 
 /// Formats three significant digits, or a whole number with its thousands grouped.
-pub(crate) fn three_digits(value: f64) -> String {
+pub fn three_digits(value: f64) -> String {
     match value.abs() {
         size if size < 10.0 => format!("{value:.2}"),
         size if size < 100.0 => format!("{value:.1}"),

@@ -127,6 +127,17 @@ impl StudyPlan {
         self.search.is_some()
     }
 
+    /// The run rules in words. The steps of a search have rules of their own for the number of starts.
+    pub fn rules_text(&self) -> String {
+        match self.is_search() {
+            true => format!(
+                "search: {}; a value holds if its first start does, or two of three",
+                self.rules.visit_text()
+            ),
+            false => self.rules.to_string(),
+        }
+    }
+
     /// The instruments of every run.
     pub fn instruments(&self) -> &[InstrumentName] {
         self.cells.first().map_or(&[], |cell| &cell.plan.instruments)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_record::{Role, Status, Workload};
+use klatch_record::{Role, Status, Workload, grouped};
 use klatch_report::{Live, Progress, RunProgress, duration, one_line, role_and_number, so_far, start_of};
 use klatch_runner::VisitEvent;
 use klatch_study::{StudyEvent, StudyPlan};
@@ -90,7 +90,12 @@ impl Display {
                 self.pairs = None;
                 let left = left.map(|left| format!("at least {} left", duration(left.as_secs_f64())));
                 let estimate = self.values.get(&cell.id).map(|values| so_far(values, &cell.plan.workload));
-                let parts = [Some(start_of(number, of)), left, estimate.flatten()];
+                // A search has no mean, as each start may have another value.
+                let now = match of {
+                    Some(_) => estimate.flatten(),
+                    None => Some(searched(&cell.plan.workload)),
+                };
+                let parts = [Some(start_of(number, of)), left, now];
                 let parts: Vec<String> = parts.into_iter().flatten().collect();
                 print_line(format_args!("\n{} ({})", cell.id, parts.join(", ")));
             }
@@ -102,6 +107,15 @@ impl Display {
             StudyEvent::VisitFailed(_, cause) => print_line(format_args!("  failed: {cause}")),
             StudyEvent::CellSettled(_, verdict) => print_line(format_args!("  {verdict}")),
         }
+    }
+}
+
+/// The value that a search tries.
+fn searched(workload: &Workload) -> String {
+    match workload.rate_per_s() {
+        Some(rate) if rate >= 100.0 => format!("rate {}", grouped(rate.round() as u64)),
+        Some(rate) => format!("rate {rate:.2}"),
+        None => format!("{} {}s", grouped(workload.parties().into()), workload.kind().party_name()),
     }
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn base(platforms: &PlatformArgs, out: &Path) -> StudyBase {
 
 /// The plan as text: question, rules, instruments, cells and number of runs.
 fn outline(plan: &StudyPlan) -> String {
-    let mut text = head(&plan.head, &plan.rules);
+    let mut text = head(&plan.head, plan.rules_text());
     let instruments: Vec<&str> = plan.instruments().iter().map(|name| name.name()).collect();
     if !instruments.is_empty() {
         text += &format!("instruments: {}\n", instruments.join(", "));

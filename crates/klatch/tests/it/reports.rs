@@ -30,6 +30,11 @@ fn report(arguments: &[&Path], format: &str) -> String {
     finished.out
 }
 
+/// Whether the answer is that of one run: its throughput, or its CPU time if others disturbed that.
+fn is_answered(text: &str) -> bool {
+    ["native-epoll carries ", "native-epoll needs "].iter().any(|words| text.contains(words))
+}
+
 #[test]
 fn runs_have_reports_in_every_format_alone_and_side_by_side() {
     let out = tempfile::tempdir().unwrap();
@@ -39,7 +44,7 @@ fn runs_have_reports_in_every_format_alone_and_side_by_side() {
         serde_json::from_str(&std::fs::read_to_string(a.join("trial-1.json")).unwrap()).unwrap();
     let score = record["score"]["messages_per_s"].as_f64().unwrap();
     assert!(report(&[a], "csv").contains(&format!("messages_per_s,{score},,,1")), "{score}");
-    assert!(report(&[a], "md").contains("native-epoll carries "));
+    assert!(is_answered(&report(&[a], "md")));
     let json: serde_json::Value =
         serde_json::from_str(&report(&[&a.join("trial-1.json"), &b.join("trial-1.json")], "json")).unwrap();
     assert_eq!(
@@ -191,7 +196,7 @@ fn results_are_listed_searched_shown_and_compared_on_loopback() {
     assert!(index.find(names[1]).unwrap() < index.find(names[0]).unwrap(), "{index}");
     let (_, matching) = page("/?words=native+epoll");
     assert!(matching.contains(names[0]) && !matching.contains(names[1]), "{matching}");
-    assert!(page(&format!("/report/{}", names[0])).1.contains("native-epoll carries "));
+    assert!(is_answered(&page(&format!("/report/{}", names[0])).1));
     let both = page(&format!("/compare?a={}&b={}", names[0], names[1])).1;
     assert!(
         both.contains("<h3>native-threads against native-epoll</h3>")

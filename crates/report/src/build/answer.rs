@@ -5,6 +5,7 @@ use klatch_record::{
 };
 use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 
+use super::search::in_axis;
 use super::subject::Subject;
 use crate::metric::{ShownMetric, study_metric, throughput_and_cpu};
 use crate::study_of_runs::CONFIDENCE;
@@ -19,21 +20,28 @@ pub(super) fn sentence(subject: &Subject) -> String {
         subject.cells().filter(|(_, cell)| usable(cell, metric)).map(|(at, _)| at).collect();
     match (usable.as_slice(), &subject.grid.across) {
         ([], _) => "No answer: no cell has a valid trial.".to_owned(),
-        ([only], _) => alone(subject, *only, metric),
+        ([only], _) => match undisturbed(subject, &[*only], metric) {
+            Some(cpu) => format!("{DISTURBED} {}", alone(subject, *only, cpu)),
+            None => alone(subject, *only, metric),
+        },
         (several, None) => match undisturbed(subject, several, metric) {
-            Some(cpu) => {
-                format!(
-                    "Others disturbed the throughput, so CPU time decides. {}",
-                    best(subject, several, cpu)
-                )
-            }
+            Some(cpu) => format!("{DISTURBED} {}", best(subject, several, cpu)),
             None => best(subject, several, metric),
         },
-        (several, Some(_)) => falls(subject, several, metric)
-            .or_else(|| ends(subject, several, metric))
-            .unwrap_or_else(|| best(subject, several, metric)),
+        (several, Some(across)) => {
+            // CPU time does not say how many CPUs are worth it.
+            let cpu = undisturbed(subject, several, metric).filter(|_| across.name != "cpus");
+            let by_cpu = cpu.and_then(|cpu| Some(format!("{DISTURBED} {}", ends(subject, several, cpu)?)));
+            by_cpu
+                .or_else(|| falls(subject, several, metric))
+                .or_else(|| ends(subject, several, metric))
+                .unwrap_or_else(|| best(subject, several, metric))
+        }
     }
 }
+
+/// The beginning of an answer by CPU time.
+const DISTURBED: &str = "Others disturbed the throughput, so CPU time decides.";
 
 /// The metric that decides: that of the study, and of runs the throughput in the unit of their workload.
 fn metric_of(subject: &Subject) -> &'static Metric {
@@ -252,8 +260,13 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
         let (a, b) = (estimate(subject, from, metric).mean, estimate(subject, to, metric).mean);
         let does = if b < a { "falls" } else { "rises" };
         let interval = ratio(subject, from, to, metric, confidence);
+        let name = metric.title;
+        let of = if series.is_empty() { String::new() } else { format!(" of {series}") };
+        let from_to = format!("from {} to {} {}", trimmed(from_at), trimmed(to_at), across.axis.label);
         let how = match interval {
-            Some(interval) if interval.contains(1.0) => "does not change by what could be shown".to_owned(),
+            Some(interval) if interval.contains(1.0) => {
+                return ((b / a).ln().abs(), format!("{from_to} no change of the {name}{of} can be shown"));
+            }
             Some(interval) if across.name == "cpus" => format!("becomes {} as much", times(&interval)),
             Some(interval) => {
                 let (one, other) = ((interval.low - 1.0).abs(), (interval.high - 1.0).abs());
@@ -267,10 +280,7 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
             }
             None => format!("{does} by {:.0} %", (b / a - 1.0).abs() * 100.0),
         };
-        let name = metric.title;
-        let of = if series.is_empty() { String::new() } else { format!(" of {series}") };
-        let from_to = format!("{} to {} {}", trimmed(from_at), trimmed(to_at), across.axis.label);
-        (((b / a).ln().abs()), format!("from {from_to} the {name}{of} {how}"))
+        ((b / a).ln().abs(), format!("{from_to} the {name}{of} {how}"))
     };
     let mut sentences: Vec<(f64, String)> = changes.iter().map(sentence).collect();
     sentences.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -278,11 +288,15 @@ fn ends(subject: &Subject, cells: &[usize], metric: &Metric) -> Option<String> {
         [] => return None,
         [only] => only.1.clone(),
         [most, .., least] => format!(
-            "{}; {} ({:.0} % for all {} series together)",
+            "{}; {} ({:.0} % for {} together)",
             most.1,
             least.1,
             CONFIDENCE * 100.0,
-            sentences.len()
+            if sentences.len() == 2 {
+                "both series".to_owned()
+            } else {
+                format!("all {} series", sentences.len())
+            }
         ),
     };
     Some(uppercase_first(&parts) + ".")
@@ -301,18 +315,18 @@ fn search_answer(subject: &Subject) -> Option<String> {
             match (search.value, search.low.zip(search.high)) {
                 (Some(limit), Some((low, high))) => format!(
                     "{label} holds {} {} ({}–{})",
-                    trimmed(limit),
+                    in_axis(limit),
                     search.axis,
-                    trimmed(low),
-                    trimmed(high)
+                    in_axis(low),
+                    in_axis(high)
                 ),
                 (Some(limit), None) if search.ended_at_maximum() => format!(
                     "{label} holds at least {} {}{users}; the search ended there, so raise {}",
-                    trimmed(limit),
+                    in_axis(limit),
                     search.axis,
                     search.key_of_maximum()
                 ),
-                (Some(limit), None) => format!("{label} holds {} {}{users}", trimmed(limit), search.axis),
+                (Some(limit), None) => format!("{label} holds {} {}{users}", in_axis(limit), search.axis),
                 (None, _) => {
                     let cause = search.cause.as_deref().unwrap_or("nothing was tried");
                     format!("{label} does not hold even the first step: {cause}")

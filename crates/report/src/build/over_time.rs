@@ -52,7 +52,10 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
 
 /// The trials with a timeline: the valid ones, or all if none is valid.
 fn trials_with_timeline(subject: &Subject, cell: usize) -> Vec<(&Record, &Timeline)> {
-    let trials = subject.runs_of(cell).map(|run| &run.record).filter(|record| record.role == Role::Trial);
+    let trials = subject
+        .runs_of(cell)
+        .map(|run| &run.record)
+        .filter(|record| record.role == Role::Trial && subject.is_of_estimate(cell, record));
     let timed: Vec<_> = trials.filter_map(|record| Some((record, record.over_time.as_ref()?))).collect();
     let good = |(record, _): &(&Record, &Timeline)| record.verdict.status == Status::Valid;
     if timed.iter().any(good) { timed.into_iter().filter(good).collect() } else { timed }

@@ -4,6 +4,7 @@ use klatch_record::{Record, Role, Status};
 
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Scale};
+use crate::number::{grouped, three_digits};
 
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
     let limit = subject.cells().filter_map(|(_, cell)| cell.search.as_ref()).collect::<Vec<_>>();
@@ -15,7 +16,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
     let marks = || {
         let mark = |(place, limit): (usize, Option<f64>)| {
             let at = limit?;
-            let label = format!("{} {}", subject.grid.labels[place], crate::number::plain(at));
+            let label = format!("{} {}", subject.grid.labels[place], in_axis(at));
             Some(Mark { label, line: [(Some(at), None), (Some(at), None)] })
         };
         let searches = subject.cells().filter_map(|(place, cell)| Some((place, cell.search.as_ref()?.value)));
@@ -31,7 +32,12 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
                 "Each point is a run on a schedule fixed in advance; latency counts from when a message was \
                       meant to be sent. The upright line is the highest rate that held."
                     .to_owned(),
-            kind: ChartKind::Lines,
+            // The rates of several passes lie close together, and a line through all of them would be noise.
+            kind: if limit.iter().any(|search| search.passes.len() > 1) {
+                ChartKind::Dots
+            } else {
+                ChartKind::Lines
+            },
             x: Axis::linear("rate of each user", "messages/s").on(Scale::Log),
             y: Axis::linear("p99 latency", "ms").on(Scale::Log),
             points: points(subject, rate, p99),
@@ -82,4 +88,9 @@ fn points(
         points.extend(of_cell);
     }
     points
+}
+
+/// A value of the axis of a search: whole, or with three digits.
+pub(super) fn in_axis(value: f64) -> String {
+    if value.fract() == 0.0 { grouped(value as u64) } else { three_digits(value) }
 }

@@ -106,8 +106,21 @@ impl Subject {
 
     /// The valid trials of a cell.
     pub(super) fn trials_of(&self, cell: usize) -> impl Iterator<Item = &Record> {
-        let good = |record: &&Record| record.role == Role::Trial && record.verdict.status == Status::Valid;
+        let good = move |record: &&Record| {
+            record.role == Role::Trial
+                && record.verdict.status == Status::Valid
+                && self.is_of_estimate(cell, record)
+        };
         self.runs_of(cell).map(|run| &run.record).filter(good)
+    }
+
+    /// Whether a run has what its cell is estimated for: in a search, the highest value that held.
+    pub(super) fn is_of_estimate(&self, cell: usize, record: &Record) -> bool {
+        let Some(search) = &self.result.cells[cell].search else { return true };
+        let workload = &record.workload;
+        let value = workload.rate_per_s().unwrap_or_else(|| workload.parties().into());
+        let held = search.steps.iter().filter(|step| step.held).map(|step| step.value);
+        held.reduce(f64::max) == Some(value)
     }
 
     /// At most `most` of the cells for which `has` is true, evenly spaced.

@@ -1,7 +1,7 @@
 //! Reports as Markdown, CSV and JSON against reviewed snapshots.
 
 use crate::support::{add, add_failed, duet, observe, study, warn};
-use klatch_record::{Class, RunOptions, SearchResult};
+use klatch_record::{Class, RunOptions, SearchResult, SearchStep};
 use klatch_report::{Report, Source, csv, html, json, markdown, report};
 
 fn platforms() -> Source {
@@ -224,4 +224,54 @@ fn why_is_by_side_in_us_per_message() {
     let list = "\n## Why: the server\n";
     assert!(text.contains(list), "{text}");
     assert!(text.contains("* programs 11.4, kernel 18.6, scheduler 9.30,"), "{text}");
+}
+
+/// CPU time decides, also for one cell and over rooms, but not over CPUs.
+#[test]
+fn a_disturbed_throughput_does_not_decide() {
+    let mut alone = study("run", "");
+    add(&mut alone, &[("platform", "native-epoll")], Class::Classic, &[52_000.0, 50_500.0, 51_700.0]);
+    let mut over_rooms = study("rooms", "How much with more rooms?");
+    for (rooms, throughput) in [("5", 50_000.0), ("50", 40_000.0)] {
+        let trials = [throughput, throughput * 1.01, throughput * 1.02];
+        add(&mut over_rooms, &[("platform", "native-epoll"), ("rooms", rooms)], Class::Classic, &trials);
+    }
+    for (mut source, metric) in [(alone, "native-epoll needs "), (over_rooms, "the CPU per message of")] {
+        assert!(!report(&source).answer.contains("CPU time decides"));
+        warn(&mut source, "other programs used 40 % of the CPU time");
+        let answer = report(&source).answer;
+        assert!(answer.starts_with("Others disturbed the throughput") && answer.contains(metric), "{answer}");
+    }
+    let mut over_cpus = sweep();
+    warn(&mut over_cpus, "other programs used 40 % of the CPU time");
+    assert!(!report(&over_cpus).answer.contains("CPU time decides"));
+}
+
+/// The charts of latency of a search are those of the value that held, not of all that were tried.
+#[test]
+fn latencies_of_a_search_are_those_of_the_value_that_held() {
+    let mut source = study("limit", "How many rooms?");
+    add(&mut source, &[("platform", "native-epoll")], Class::Classic, &[52_000.0, 50_500.0, 51_700.0]);
+    for (run, rooms) in source.runs.iter_mut().zip([10, 20, 40]) {
+        run.record.workload = run.record.workload.with_parties(1, rooms);
+    }
+    let step = |value: f64, held| SearchStep { pass: 1, value, held, visits: 1, observed: String::new() };
+    let cell = &mut source.result.as_mut().unwrap().cells[0];
+    cell.search = Some(SearchResult {
+        axis: "rooms".to_owned(),
+        value: Some(20.0),
+        low: None,
+        high: None,
+        passes: vec![20.0],
+        cause: Some("at 40 rooms: timeout".to_owned()),
+        steps: vec![step(10.0, true), step(20.0, true), step(40.0, false)],
+    });
+    let trials = |source: &Source| {
+        let report = report(source);
+        let chart = report.charts().find(|chart| chart.id == "latency-percentiles").unwrap();
+        chart.points[0].n
+    };
+    assert_eq!(trials(&source), Some(1));
+    source.result.as_mut().unwrap().cells[0].search = None;
+    assert_eq!(trials(&source), Some(3));
 }

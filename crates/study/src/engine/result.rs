@@ -113,7 +113,7 @@ impl StudyHead {
 /// The result of a measured study.
 pub(super) fn study_result(plan: &StudyPlan, store: &Store, cells: Vec<CellResult>) -> StudyResult {
     StudyResult {
-        rules: plan.rules.to_string(),
+        rules: plan.rules_text(),
         metric: plan.rules.metric.name.to_owned(),
         first_trials: plan.rules.first_trials(),
         ..plan.head.result(store, cells)

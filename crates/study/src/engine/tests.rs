@@ -262,6 +262,8 @@ fn a_knee_has_an_interval_over_its_passes() {
     assert_eq!((search.passes.len(), search.steps.last().unwrap().pass), (4, 4));
     assert!(low < found && found < high && (37.0..=42.5).contains(&found), "{search:?}");
     assert!(result.cells[0].verdict.contains(" in 4 passes); "), "{}", result.cells[0].verdict);
+    let rules = "search: the server is started anew for one trial; a value holds if its first start does, or two of three";
+    assert_eq!(result.rules, rules);
     // A resumed search has the same result without another visit.
     let folder = tempfile::tempdir().unwrap();
     let store = Store::begin(folder.path(), "mine", TWO_CELLS, plan.seed).unwrap();

@@ -194,6 +194,16 @@ impl Rules {
         trials.chunks(per_visit).map(|visit| visit.iter().sum::<f64>() / visit.len() as f64).collect()
     }
 
+    /// What a visit is, in words.
+    pub(crate) fn visit_text(&self) -> String {
+        let text = format!("the server is started anew for {}", plural(self.trials_per_visit, "trial"));
+        match (self.warmups, self.duet.warmup) {
+            (0, _) => text,
+            (_, Some(warmup)) => format!("{text} after {} s of warm-up", warmup.as_secs_f64()),
+            (warmups, None) => format!("{text} after {}", plural(warmups, "warm-up run")),
+        }
+    }
+
     /// Warm-ups and trials of one visit.
     pub fn runs_per_visit(&self) -> u32 {
         self.warmups + self.trials_per_visit
@@ -216,12 +226,7 @@ impl std::fmt::Display for Rules {
             1 => f.write_str("the first run is discarded; ")?,
             many => write!(f, "the first {many} visits are discarded; ")?,
         }
-        write!(f, "the server is started anew for {}", plural(self.trials_per_visit, "trial"))?;
-        match (self.warmups, self.duet.warmup) {
-            (0, _) => {}
-            (_, Some(warmup)) => write!(f, " after {} s of warm-up", warmup.as_secs_f64())?,
-            (warmups, None) => write!(f, " after {}", plural(warmups, "warm-up run"))?,
-        }
+        f.write_str(&self.visit_text())?;
         let percent = |part: f64| part * 100.0;
         match self.stop {
             StopRule::Trials(trials) if self.preset == Preset::Volano1999 => {

@@ -140,7 +140,8 @@ fn with_value(cell: &Cell, search: &Search, value: f64) -> Cell {
         }
         Search::Knee { .. } => cell.plan.workload = cell.plan.workload.with_rate(value),
     }
-    cell.at.insert(axis(search, cell.plan.workload.kind()), number(value));
+    let exact = if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") };
+    cell.at.insert(axis(search, cell.plan.workload.kind()), exact);
     cell
 }
 

@@ -1,6 +1,6 @@
 //! The result of a search in numbers and words.
 
-use klatch_record::WorkloadKind;
+use klatch_record::{WorkloadKind, grouped};
 use klatch_stats::mean_interval;
 
 use crate::search::Search;
@@ -46,7 +46,12 @@ pub(super) fn axis(search: &Search, workload: WorkloadKind) -> String {
     axis.to_owned()
 }
 
-/// A value of the axis, with two decimals unless it is whole.
+/// A value of the axis: whole, or with three digits.
 pub(super) fn number(value: f64) -> String {
-    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.2}") }
+    match value {
+        value if value.fract() == 0.0 || value >= 1_000.0 => grouped(value.round() as u64),
+        value if value >= 100.0 => format!("{value:.0}"),
+        value if value >= 10.0 => format!("{value:.1}"),
+        value => format!("{value:.2}"),
+    }
 }
