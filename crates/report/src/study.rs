@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use klatch_record::{CellResult, CellStatus, Estimate, LATENCY_P99, Metric, StudyResult};
+use klatch_record::{CellResult, CellStatus, Estimate, LATENCY_P99, MESSAGES_PER_S, Metric, StudyResult};
 
 use crate::duet;
 use crate::metric::{ShownMetric, score_of};
@@ -18,21 +18,7 @@ const BAR: usize = 12;
 /// One line for each cell: its values on the axes, estimates, a bar and a sparkline of the study's
 /// metric, and its verdict.
 pub fn study(result: &StudyResult) -> String {
-    let axes = result.axes.iter().map(|axis| Column::name(axis.name.as_str()));
-    let unit = unit(&result.cells);
-    let (throughput, cpu) = (format!("{unit}s/s"), format!("CPU µs/{unit}"));
-    let columns = [
-        Column::number("trials").less(2),
-        Column::number(throughput),
-        Column::number("").less(5),
-        Column::number(cpu).less(1),
-        Column::number("").less(5),
-        Column::number("p99").less(1),
-        Column::name("").less(4),
-        Column::name("in turn").less(3),
-        Column::words("verdict"),
-    ];
-    let mut table = TextTable::new(axes.chain(columns));
+    let mut table = TextTable::new(columns(result));
     let largest = result
         .cells
         .iter()
@@ -45,7 +31,7 @@ pub fn study(result: &StudyResult) -> String {
         });
         let at =
             result.axes.iter().map(|axis| cell.at.get(&axis.name).map_or("–", String::as_str).to_owned());
-        table.row(at.chain(numbers(cell)).chain(strokes).chain([verdict(cell)]));
+        table.row(at.chain(numbers(result, cell)).chain(strokes).chain([verdict(cell)]));
     }
     let mut text = format!("{}\n\n{}\n", result.question, table);
     let mut absent: Vec<&str> = Vec::new();
@@ -71,7 +57,35 @@ pub fn study(result: &StudyResult) -> String {
     text
 }
 
-fn numbers(cell: &CellResult) -> Vec<String> {
+/// The columns: the axes, and what [`numbers`] has for a cell. A narrow terminal keeps those of the metrics that the answer is about:
+/// that of the study, and CPU time beside the throughput, because it decides where others disturbed that.
+fn columns(result: &StudyResult) -> Vec<Column> {
+    let unit = unit(&result.cells);
+    let [throughput, cpu] = score_of(&result.cells);
+    let is_throughput = [throughput.name, MESSAGES_PER_S].contains(&result.metric.as_str());
+    let rank = |metric: &str| u8::from(metric != result.metric && !is_throughput);
+    let axes = result.axes.iter().map(|axis| Column::name(axis.name.as_str()));
+    let other = other_metric(result).map(|metric| Column::number(metric.title));
+    let numbers = [
+        Column::number("trials").less(2),
+        Column::number(format!("{unit}s/s")).less(rank(throughput.name)),
+        Column::number("").less(5),
+        Column::number(format!("CPU µs/{unit}")).less(rank(cpu.name)),
+        Column::number("").less(5),
+        Column::number("p99").less(u8::from(result.metric != LATENCY_P99)),
+    ];
+    let ends = [Column::name("").less(4), Column::name("in turn").less(3), Column::words("verdict")];
+    axes.chain(numbers).chain(other).chain(ends).collect()
+}
+
+/// The metric of the study if it is none of those that every study shows.
+fn other_metric(result: &StudyResult) -> Option<&'static Metric> {
+    let shown = [true, false].map(Metric::of_score).concat();
+    let is_shown = |name: &str| name == LATENCY_P99 || shown.iter().any(|metric| metric.name == name);
+    Metric::named(&result.metric).filter(|metric| !is_shown(metric.name))
+}
+
+fn numbers(result: &StudyResult, cell: &CellResult) -> Vec<String> {
     let mut row = vec![cell.trials.to_string()];
     let of = |metric: &Metric| cell.estimates.get(metric.name);
     for metric in score_of(std::slice::from_ref(cell)) {
@@ -79,8 +93,9 @@ fn numbers(cell: &CellResult) -> Vec<String> {
             [metric.cell_below_unit(estimate.mean), half_width(estimate)]
         }));
     }
-    let p99 = Metric::named(LATENCY_P99).and_then(|p99| Some(p99.cell(of(p99)?.mean)));
-    row.push(p99.unwrap_or_default());
+    let value = |metric: &'static Metric| of(metric).map_or(String::new(), |value| metric.cell(value.mean));
+    row.push(Metric::named(LATENCY_P99).map_or(String::new(), value));
+    row.extend(other_metric(result).map(value));
     row
 }
 

@@ -1,10 +1,10 @@
 //! What commands print about results, on terminals of 80, 100 and 140 columns: as it was, and no line is wider.
 
 use klatch_record::{
-    CellStatus, Claim, Class, Estimate, FloorResult, Record, ResultKind, Sensitivity, Workload,
+    CellStatus, Claim, Class, CrowdResult, Estimate, FloorResult, Record, ResultKind, Sensitivity, Workload,
 };
 use klatch_report::{
-    at_width, calibration, duet, fitted, floor, headline, judged_duet, one_line, requirements,
+    at_width, calibration, crowd, duet, fitted, floor, headline, judged_duet, one_line, requirements,
     simulated_claims, simulated_study, study, trials, warnings,
 };
 
@@ -67,6 +67,30 @@ fn a_study_is_as_it_was() {
     add_failed(&mut source, &[("platform", "slow"), ("rooms", "5")], "room 3, user 7: timeout after 60 s");
     let result = source.result.expect("it is a study");
     insta::assert_snapshot!("study.txt", at_widths(|| study(&result)));
+}
+
+/// Whatever a narrow terminal leaves out, the numbers of the answer stay.
+#[test]
+fn a_narrow_study_keeps_the_columns_of_its_answer() {
+    let mut source = study_of("collectors", "Which collector?");
+    for (gc, throughputs) in
+        [("g1", [52_000.0, 50_500.0, 51_700.0]), ("zgc", [130_000.0, 131_000.0, 128_900.0])]
+    {
+        let at = [("platform", "java-threads@25"), ("knob.gc", gc), ("rooms", "10"), ("pacing", "rounds")];
+        add(&mut source, &at, Class::Classic, &throughputs);
+    }
+    let mut result = source.result.expect("it is a study");
+    for (metric, kept, left_out) in [
+        ("messages_per_s", &["messages/s", "CPU"] as &[&str], "p99"),
+        ("latency_p99_us", &["p99"], "messages/s"),
+        ("server_memory_peak_bytes", &["peak"], "messages/s"),
+    ] {
+        metric.clone_into(&mut result.metric);
+        let text = at_width(80, || study(&result));
+        let (head, rest) = text.split_once("verdict").unwrap();
+        assert!(kept.iter().all(|title| head.contains(title)), "{metric}: {text}");
+        assert!(!head.contains(left_out) && rest.contains(left_out), "{metric}: {text}");
+    }
 }
 
 /// Servers of two classes under two pacings, each beside the reference of its pacing, and one that is not installed.
@@ -168,4 +192,17 @@ fn a_floor_is_as_it_was() {
     let history = include_str!("../../../../bench/history/floor.jsonl");
     let first: FloorResult = serde_json::from_str(history.lines().next().unwrap()).unwrap();
     insta::assert_snapshot!("floor.txt", at_widths(|| floor(&first)));
+}
+
+#[test]
+fn a_crowd_is_as_it_was() {
+    let result = CrowdResult {
+        sent: 20_000,
+        received: 380_000,
+        elapsed_s: 3.1,
+        join_s: 0.12,
+        latency_ns: (1..=100).map(|step| (step * 123_456, 3_800)).collect(),
+        ..CrowdResult::default()
+    };
+    insta::assert_snapshot!("crowd.txt", at_widths(|| crowd(&result).unwrap()));
 }
