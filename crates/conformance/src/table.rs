@@ -2,6 +2,8 @@
 
 use crate::{Duty, Finding, Outcome};
 
+/// Width of the column of outcomes, with the space after it.
+const STATE_WIDTH: usize = 15;
 /// Width of the column of names.
 const NAME_WIDTH: usize = 34;
 
@@ -9,14 +11,16 @@ const NAME_WIDTH: usize = 34;
 pub fn row(finding: &Finding) -> String {
     let Finding { name, duty, expected, seen, outcome } = finding;
     let seen = seen.as_deref().unwrap_or_default();
-    let indent = " ".repeat(15);
+    let indent = " ".repeat(STATE_WIDTH);
     match outcome {
-        Outcome::Passed => format!("passed       {name:NAME_WIDTH$}  {seen}"),
+        Outcome::Passed => format!("{:STATE_WIDTH$}{name:NAME_WIDTH$}  {seen}", "passed"),
         Outcome::Failed => {
             let word = format!("{} {}", if *duty == Duty::Must { "FAILED" } else { "failed" }, duty.name());
-            format!("{word:13}{name}\n{indent}expected: {expected}\n{indent}seen:     {seen}")
+            format!("{word:STATE_WIDTH$}{name}\n{indent}expected  {expected}\n{indent}seen      {seen}")
         }
-        Outcome::NotChecked { reason } => format!("not checked  {name:NAME_WIDTH$}  {reason}"),
+        Outcome::NotChecked { reason } => {
+            format!("{:STATE_WIDTH$}{name:NAME_WIDTH$}  {reason}", "not checked")
+        }
     }
 }
 
@@ -67,6 +71,6 @@ mod tests {
         let skipped = row(&Finding::new("talk: longer", "x", Err(CheckError::NotChecked("y".into()))));
         assert_eq!(passed.find('y'), skipped.rfind('y'));
         let failed = row(&Finding::new("talk: a", "this", Err(CheckError::Wrong("that".into()))));
-        assert!(failed.contains("expected: this\n") && failed.ends_with("seen:     that"), "{failed}");
+        assert!(failed.contains("expected  this\n") && failed.ends_with("seen      that"), "{failed}");
     }
 }

@@ -8,6 +8,7 @@ use klatch_record::{CPU_PER_MESSAGE, Comparison, Estimator, Side, Unit};
 use klatch_report::{Ending, Progress, ReadError, comparison_answer, deciding_duet, read};
 use klatch_study::compare::{Terms, compare};
 
+use crate::interrupt::{NOTHING_KEPT, end_at_once};
 use crate::next;
 use crate::output::{print_line, print_text};
 use crate::usage_error::is_platform;
@@ -65,6 +66,7 @@ impl Compare {
                 "{a} and {b} are platforms, and this command compares results: klatch duet {a} {b} measures both"
             );
         }
+        end_at_once(NOTHING_KEPT.to_owned())?;
         let waiting = Progress::waiting("comparing");
         let comparisons = compare(&self.a, &self.b, terms)?;
         drop(waiting);

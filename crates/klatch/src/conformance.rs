@@ -16,14 +16,14 @@ use klatch_report::Progress;
 use klatch_runner::{Target, save_failed_musts};
 
 use crate::INTERRUPTED;
-use crate::output::{print_error, print_line};
+use crate::output::{print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
 use crate::quantity::Time;
 use crate::run::transport_setting;
 
 /// Check that a server follows the protocol of a workload
 ///
-/// Chat: IRC. rr: the echo service, ECHO of Redis, SELECT $1 of PostgreSQL and GET over HTTP. web: the site, its files, pages, ads and post log. Prints a check that could not run as not checked, which is no pass.
+/// Chat: IRC. rr: the echo service, ECHO of Redis, SELECT $1 of PostgreSQL and GET over HTTP. web: the site, its files, pages, ads and post log. A check that could not run is printed as not checked, and has not passed.
 ///
 /// A check is a must if a score counts on it, else a should: clients count on it. A run of a platform that failed a must says so.
 ///
@@ -33,7 +33,7 @@ pub(crate) struct Conformance {
     /// Platform to start, check and stop; or a running server, irc://HOST:PORT, ws://HOST:PORT/PATH, echo://HOST:PORT,
     /// redis://HOST:PORT, postgres://HOST:PORT or http://HOST:PORT
     target: String,
-    /// Workload whose server it is to be: chat, rr or web. The protocol of a running server decides, but for HTTP, which is web without this option
+    /// Workload whose protocol is checked: chat, rr or web. That of a running server follows from its protocol; http:// is web unless this says rr
     #[arg(long, default_value_t = WorkloadKind::Chat, value_name = "WORKLOAD")]
     workload: WorkloadKind,
     /// chat: what lies between the platform's protocol and TCP: plain, or ws (WebSocket), for which there are other checks
@@ -161,7 +161,7 @@ impl Conformance {
         let made = Cell::new(0);
         let on_finding = |finding: &Finding, all: usize| {
             if !self.json {
-                print_line(row(finding));
+                print_text(line_of(finding));
                 made.set(made.get() + 1);
                 progress.set_total(all as u64, false);
                 progress.at(made.get());
@@ -187,7 +187,7 @@ impl Conformance {
         if self.json {
             print_line(serde_json::to_string_pretty(&findings)?);
         } else {
-            print_line(format_args!("\n{}", summary(&findings)));
+            print_text(end_of(&findings));
         }
         Ok(findings)
     }
@@ -209,5 +209,47 @@ impl Conformance {
             self.workload
         );
         Ok(())
+    }
+}
+
+fn line_of(finding: &Finding) -> String {
+    row(finding) + "\n"
+}
+
+/// The last lines, below those of the findings.
+fn end_of(findings: &[Finding]) -> String {
+    format!("\n{}\n", summary(findings))
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_conformance::{Duty, Outcome};
+
+    use super::*;
+    use crate::golden::at_widths;
+
+    #[test]
+    fn the_list_is_as_it_was_at_three_widths() {
+        let finding = |name: &str, duty, outcome, seen: Option<&str>| {
+            Finding {
+            name: name.to_owned(),
+            duty,
+            expected: "the message arrives at all other members, with the prefix of its speaker, and not at the speaker".to_owned(),
+            seen: seen.map(str::to_owned),
+            outcome,
+        }
+        };
+        let skipped = Outcome::NotChecked {
+            reason: "strace is not installed, so nobody sees the system calls of the server: apt-get install strace".to_owned(),
+        };
+        let failed = ":a!u@h PRIVMSG #room :hello arrived at its speaker as well, 0.4 ms after the first member had it";
+        let findings = [
+            finding("registration: NICK and USER", Duty::Must, Outcome::Passed, Some("001 after 0.2 ms")),
+            finding("talk: to all other members", Duty::Must, Outcome::Failed, Some(failed)),
+            finding("leaving: QUIT", Duty::Should, Outcome::Failed, Some("no line for 10 s")),
+            finding("writes: one per delivery", Duty::Must, skipped, None),
+        ];
+        let write = || findings.iter().map(line_of).collect::<String>() + &end_of(&findings);
+        insta::assert_snapshot!(at_widths(write));
     }
 }

@@ -58,7 +58,7 @@ pub(crate) struct Duet {
     /// Load generator of both sides
     #[arg(long, value_enum, default_value_t = CrowdName::Native, help_heading = SIDES)]
     crowd: CrowdName,
-    /// Load generator of side B, if another one
+    /// Load generator of side B, if it differs
     #[arg(long, value_enum, help_heading = SIDES)]
     crowd_b: Option<CrowdName>,
     /// Longest time without a delivery

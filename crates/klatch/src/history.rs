@@ -1,4 +1,4 @@
-//! `klatch history`: metrics over time, and since when they are otherwise.
+//! `klatch history`: metrics over time, and between which builds they changed.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,6 +8,7 @@ use klatch_record::{METRICS, Metric};
 use klatch_report::{Ending, Progress};
 use klatch_study::history::{HistoryOrder, HistoryTerms, history};
 
+use crate::interrupt::{NOTHING_KEPT, end_at_once};
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::quantity::Percent;
@@ -19,7 +20,7 @@ pub(crate) const SIGNIFICANCE: f64 = 0.01;
 /// Files left out that are named, one a line; more are counted.
 const NAMED: usize = 10;
 
-/// Show metrics over time, and since when they are otherwise
+/// Show metrics over time, and between which builds they changed
 ///
 /// Reads the records and duets in folders. Of each platform, workload and machine it shows every metric by build, and between which two
 /// builds it changed. The build is --label of `klatch run` and `klatch study`; else the commit of Klatch for servers that are part of it;
@@ -67,6 +68,7 @@ impl History {
             points_max: self.last as usize,
             significance: self.false_alarms.0 / 100.0,
         };
+        end_at_once(NOTHING_KEPT.to_owned())?;
         let waiting = Progress::waiting("reading results");
         let found = history(&self.results, &terms)?;
         drop(waiting);

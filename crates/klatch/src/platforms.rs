@@ -61,40 +61,43 @@ impl Platforms {
             print(include_str!("../../../docs/platform.schema.json"));
             return Ok(ExitCode::SUCCESS);
         }
-        let mut table = TextTable::new([
-            Column::name("platform"),
-            Column::name("class").less(3),
-            Column::name("protocol").less(2),
-            Column::name("workloads").less(1),
-            Column::words("what it is"),
-            Column::words("here"),
-        ]);
-        let mut text = String::new();
-        for listed in list(&self.platforms.request())? {
-            if self.json {
-                print_line(as_json(&listed));
-                continue;
-            }
-            let rows: Vec<[String; 6]> = match &listed.variants {
-                Ok(ways) => ways.iter().map(|way| row(&way.name, &listed, version(&listed, way))).collect(),
-                Err(error) => {
-                    vec![row(&listed.entry.name, &listed, format!("not here: {}", error_chain(error)))]
-                }
-            };
-            if self.knobs {
-                rows.iter().for_each(|row| text += &format!("{}  {}\n", row[0], row[1..].join("  ")));
-                text += &knobs_text(&listed.knobs());
-            } else {
-                rows.into_iter().for_each(|row| table.row(row));
-            }
-        }
-        match (self.json, self.knobs) {
-            (true, _) => {}
-            (false, true) => print_long(text + &common_knobs()),
-            (false, false) => print_long(format_args!("{table}\n")),
+        let listed = list(&self.platforms.request())?;
+        if self.json {
+            listed.iter().map(as_json).for_each(print_line);
+        } else if self.knobs {
+            print_long(listed.iter().map(with_knobs).collect::<String>() + &common_knobs());
+        } else {
+            print_long(format_args!("{}\n", table(&listed)));
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A row for each variant of a platform, or one that says why it is not here.
+fn table(listed: &[PlatformListing]) -> TextTable {
+    let mut table = TextTable::new([
+        Column::name("platform"),
+        Column::name("class").less(3),
+        Column::name("protocol").less(2),
+        Column::name("workloads").less(1),
+        Column::words("what it is"),
+        Column::words("here"),
+    ]);
+    listed.iter().flat_map(rows).for_each(|row| table.row(row));
+    table
+}
+
+fn rows(listed: &PlatformListing) -> Vec<[String; 6]> {
+    match &listed.variants {
+        Ok(ways) => ways.iter().map(|way| row(&way.name, listed, version(listed, way))).collect(),
+        Err(error) => vec![row(&listed.entry.name, listed, format!("not here: {}", error_chain(error)))],
+    }
+}
+
+/// The rows of a platform as lines, and its knobs below them.
+fn with_knobs(listed: &PlatformListing) -> String {
+    let line = |row: [String; 6]| format!("{}  {}\n", row[0], row[1..].join("  "));
+    rows(listed).into_iter().map(line).collect::<String>() + &knobs_text(&listed.knobs())
 }
 
 fn common_knobs() -> String {
@@ -166,4 +169,33 @@ fn as_json(listed: &PlatformListing) -> serde_json::Value {
         "not_here": listed.variants.as_ref().err().map(ToString::to_string),
         "knobs": listed.knobs().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use klatch_platforms::{InstalledProgram, PlatformError};
+
+    use super::*;
+    use crate::golden::at_widths;
+
+    #[test]
+    fn the_list_is_as_it_was_at_three_widths() {
+        let mut listed = list(&PlatformRequest::default()).unwrap();
+        listed.retain(|one| ["ngircd", "native-epoll", "ergo"].contains(&one.entry.name.as_str()));
+        for one in &mut listed {
+            let version =
+                |path: &str| InstalledProgram { path: path.into(), version: Some("1.2.3".to_owned()) };
+            one.variants = match one.variants.as_mut() {
+                Ok(ways) if one.entry.name == "native-epoll" => {
+                    ways[0].program = Some(version("/usr/bin/klatch"));
+                    continue;
+                }
+                _ if one.entry.name == "ergo" => {
+                    Err(PlatformError::NoFile { path: "/usr/share/klatch/ergo/configuration.yaml".into() })
+                }
+                _ => Ok(Vec::new()),
+            };
+        }
+        insta::assert_snapshot!(at_widths(|| format!("{}\n", table(&listed))));
+    }
 }

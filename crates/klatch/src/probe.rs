@@ -6,10 +6,11 @@ use clap::{Args, Subcommand, ValueEnum};
 use klatch_lab::{
     Block, Channel, Hackbench, LockTiers, Passage, Pattern, Probe as Work, ProbeResult, Schbench,
 };
-use klatch_record::Latency;
-use klatch_report::{Column, TextTable};
+use klatch_record::{Latency, grouped};
+use klatch_report::{Column, TextTable, three_digits};
 
-use crate::output::{print, print_line};
+use crate::interrupt::end_without_thread;
+use crate::output::{print_line, print_text};
 use crate::quantity::{Time, whole};
 
 /// Run a small workload that isolates one scheduler operation
@@ -289,10 +290,11 @@ impl Name {
 impl Probe {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let (work, json) = self.probe.work();
+        end_without_thread()?;
         let result = work.run()?;
         match json {
             true => print_line(serde_json::to_string(&result)?),
-            false => print(text_of(&result)),
+            false => print_text(text_of(&result)),
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -312,11 +314,14 @@ fn text_of(result: &ProbeResult) -> String {
         "process" | "access" => "es",
         _ => "s",
     };
-    let mut text = format!("{probe}: {steps} {operation}{plural} in {seconds:.3} s, {rate:.0}/s{settings}\n");
+    let (steps, rate) = (grouped(*steps), grouped(rate.round() as u64));
+    let mut text = format!("{probe}: {steps} {operation}{plural} in {seconds:.3} s, {rate}/s{settings}\n");
     if let Some(locks) = &result.acquisitions {
+        let [at_once, spinning, yielding, blocking, yields] =
+            [locks.at_once, locks.by_spinning, locks.by_yielding, locks.by_blocking, locks.yields]
+                .map(grouped);
         text += &format!(
-            "locks acquired at once {}, by spinning {}, by yielding {}, by blocking {}; yields {}\n",
-            locks.at_once, locks.by_spinning, locks.by_yielding, locks.by_blocking, locks.yields
+            "locks acquired at once {at_once}, by spinning {spinning}, by yielding {yielding}, by blocking {blocking}; yields {yields}\n"
         );
     }
     if result.times.is_empty() {
@@ -327,24 +332,18 @@ fn text_of(result: &ProbeResult) -> String {
     let mut table = TextTable::new(std::iter::once(Column::name("time, µs")).chain(heads));
     for (name, all) in &result.times {
         let Latency { count, mean_us, p50_us, p90_us, p99_us, p999_us, max_us, .. } = all;
-        let times = [mean_us, p50_us, p90_us, p99_us, p999_us, max_us].map(|us| short(*us));
-        table.row([name.replace('_', " "), count.to_string()].into_iter().chain(times));
+        let times = [mean_us, p50_us, p90_us, p99_us, p999_us, max_us].map(|us| three_digits(*us));
+        table.row([name.replace('_', " "), grouped(*count)].into_iter().chain(times));
     }
     text + &format!("\n{table}\n")
 }
 
-/// A time with at least three digits.
-fn short(us: f64) -> String {
-    match us {
-        us if us >= 100.0 => format!("{us:.0}"),
-        us if us >= 10.0 => format!("{us:.1}"),
-        us => format!("{us:.2}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use klatch_lab::Acquisitions;
+
     use super::*;
+    use crate::golden::at_widths;
 
     #[test]
     fn the_text_has_a_row_for_each_distribution() {
@@ -357,5 +356,47 @@ mod tests {
         let memory = Work::Memory { pattern: Pattern::Chase, elements: 8, stride_bytes: 8, rounds: 2 };
         let text = text_of(&memory.run().unwrap());
         assert!(text.starts_with("memory: 16 accesses in ") && text.lines().count() == 1, "{text}");
+    }
+
+    #[test]
+    fn results_are_as_they_were_at_three_widths() {
+        let times = |ns: u64| {
+            let counts = (1..=1_000).map(|step| (ns * step, 1));
+            Latency::from_counts_ns(&counts.collect::<Vec<_>>()).unwrap().unwrap()
+        };
+        let settings = [
+            ("groups", "10"),
+            ("fds", "20"),
+            ("loops", "100"),
+            ("datasize", "100"),
+            ("through", "socket"),
+            ("tasks_are", "processes"),
+        ];
+        let hackbench = ProbeResult {
+            probe: "hackbench".to_owned(),
+            tasks: 400,
+            rounds: 100,
+            settings: settings.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            operation: "message".to_owned(),
+            steps: 400_000,
+            elapsed_ns: 1_234_567_890,
+            times: [("message".to_owned(), times(3_210)), ("start".to_owned(), times(98))].into(),
+            acquisitions: None,
+        };
+        let locks = ProbeResult {
+            probe: "locks".to_owned(),
+            settings: [].into(),
+            operation: "acquisition".to_owned(),
+            times: [("wait".to_owned(), times(41))].into(),
+            acquisitions: Some(Acquisitions {
+                at_once: 390_000,
+                by_spinning: 6_000,
+                by_yielding: 3_000,
+                by_blocking: 1_000,
+                yields: 12_345,
+            }),
+            ..hackbench.clone()
+        };
+        insta::assert_snapshot!(at_widths(|| text_of(&hackbench) + &text_of(&locks)));
     }
 }

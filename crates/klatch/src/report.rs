@@ -8,11 +8,12 @@ use clap::{Args, ValueEnum};
 use klatch_record::lab::{Outcome, Study};
 use klatch_record::{Duet, Estimator, Percentiles, error_chain, save_bytes, save_text};
 use klatch_report::{
-    FOLDED, Found, HistogramError, Source, csv, duet_report, find, floor_history, hgrm, hlog, html, json,
-    lab_report, markdown, percentile_rows, pprof, read, report_of_two, timeline_csv,
+    FOLDED, Found, HistogramError, Progress, Source, csv, duet_report, find, floor_history, hgrm, hlog, html,
+    json, lab_report, markdown, percentile_rows, pprof, read, report_of_two, timeline_csv,
 };
 use klatch_study::compare::{Terms, compare};
 
+use crate::interrupt::{NOTHING_KEPT, end_at_once};
 use crate::output::{print, print_as_is, print_error, print_line};
 
 /// The link to the last results.
@@ -90,6 +91,9 @@ impl Format {
 impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let format = self.format()?;
+        // A report is a file as a whole or not at all.
+        end_at_once(NOTHING_KEPT.to_owned())?;
+        let waiting = Progress::waiting("making the report");
         let bytes = match format.writer() {
             Writer::Report(write) => write(&self.report(format)?)?.into_bytes(),
             Writer::Runs(write) => write(&self.runs()?)?.into_bytes(),
@@ -98,6 +102,7 @@ impl Report {
                 write(&text).with_context(|| format!("{} has no stacks", path.display()))?
             }
         };
+        drop(waiting);
         match self.place(format) {
             None if matches!(format, Format::Html | Format::Pprof) => print_as_is(&bytes),
             None => print(String::from_utf8_lossy(&bytes)),

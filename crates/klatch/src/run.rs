@@ -126,8 +126,9 @@ pub(crate) struct Run {
     json: bool,
     #[command(flatten, next_help_heading = MEASUREMENT)]
     web: WebArgs,
-    /// Early Linux scheduler to load for the runs (sched_ext): goodness, o1:yield=2; `klatch sched list` lists all
-    #[arg(long, value_name = "NAME[:KNOB=VALUE,…]", help_heading = MACHINE)]
+    /// Scheduler to load for the runs (sched_ext): goodness, o1:yield=2, others of `klatch sched list`, or a command that loads one, such as
+    /// `./scx_mine --slice-us 5000`
+    #[arg(long, value_name = "SCHEDULER", help_heading = MACHINE)]
     scheduler: Option<SchedulerSpec>,
     /// Setting of the whole machine to change for the runs and restore afterwards: vm.nr_hugepages=64, thp=always
     #[arg(long = "sysctl", value_name = "NAME=VALUE", requires = "allow_sysctl", help_heading = MACHINE)]

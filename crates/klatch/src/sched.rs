@@ -15,7 +15,7 @@ use klatch_schedulers::{
 
 use crate::output::{check_can_write, print_error, print_line, print_text, save_text_or_print};
 
-/// Run a command under a scheduler of early Linux (sched_ext)
+/// Run a command under another scheduler (sched_ext)
 #[derive(Args)]
 pub(crate) struct Sched {
     #[command(subcommand)]

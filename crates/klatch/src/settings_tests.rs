@@ -317,6 +317,11 @@ fn help_shows_the_options_of_one_workload() {
             let klatch = crate::workload::with_own_help(crate::command_line(), &line);
             let help = klatch.try_get_matches_from(&line).unwrap_err().to_string();
             assert!(help.contains(shown) && !help.contains(hidden), "{line:?}: {help}");
+            // Options with the name of a setting that are none.
+            if command == "duet" || command == "calibrate" {
+                let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(help.contains("--duration <TIME> Time for the whole duet"), "{line:?}: {help}");
+            }
         }
     }
 }

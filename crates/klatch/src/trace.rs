@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
 use anyhow::anyhow;
@@ -13,8 +14,10 @@ use klatch_instruments::{
     event_line, queue_waits, read_perf_script, replay, summary, write_perfetto,
 };
 use klatch_record::{grouped, printable_line};
-use klatch_report::{Column, TextTable};
+use klatch_report::{Column, TextTable, three_digits};
 
+use crate::INTERRUPTED;
+use crate::interrupt::NOTHING_KEPT;
 use crate::output::{print, print_error, print_line};
 use crate::quantity::Time;
 
@@ -72,6 +75,14 @@ enum Action {
 
 impl Trace {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
+        // A recording ends with what it has.
+        if !matches!(self.action, Action::Record { .. }) {
+            crate::interrupt::on_interrupt(|| {
+                remove_unfinished();
+                print_error(NOTHING_KEPT);
+                std::process::exit(INTERRUPTED.into());
+            })?;
+        }
         match self.action {
             Action::Record { duration, size, file } => record(duration, size, &file)?,
             Action::Import { text, file } => {
@@ -111,6 +122,7 @@ impl Trace {
                 let trace = read(&file)?;
                 if let Some(to) = perfetto {
                     create(&to, |out| write_perfetto(&trace, out))?;
+                    print_line(format_args!("{}; https://ui.perfetto.dev opens it", to.display()));
                 }
                 if let Some(to) = to_replay {
                     let replay = replay(&trace);
@@ -121,6 +133,7 @@ impl Trace {
                         file.display()
                     );
                     create(&to, |out| Ok(serde_json::to_writer(out, &replay)?))?;
+                    print_line(format_args!("{0}; klatch simulate run --replay {0}", to.display()));
                 }
             }
         }
@@ -147,9 +160,9 @@ fn waits(trace: &TraceFile) -> String {
                 one.total_us(),
             ];
             // Programs choose the names of their threads.
-            let heads =
-                [printable_line(&one.name).to_string(), one.threads.to_string(), one.count().to_string()];
-            table.row(heads.into_iter().chain(times.map(|us| format!("{us:.1}"))));
+            let name = printable_line(&one.name).to_string();
+            let heads = [name, grouped(one.threads as u64), grouped(one.count() as u64)];
+            table.row(heads.into_iter().chain(times.map(three_digits)));
         }
         let left_out = rows.len().saturating_sub(ROWS);
         let rest = if left_out > 0 { format!("and {left_out} more\n") } else { String::new() };
@@ -188,12 +201,31 @@ fn summary_text(summary: Option<TraceSummary>) -> String {
     format!("{length_s:.3} s on {cpus} CPUs\n\n{counts}\n\n{table}\n")
 }
 
-/// Writes a new file.
+/// The file that is being written.
+static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Names the file that is being written. Returns the one before.
+fn now_unfinished(file: Option<PathBuf>) -> Option<PathBuf> {
+    std::mem::replace(&mut UNFINISHED.lock().expect("no holder of this lock panics"), file)
+}
+
+fn remove_unfinished() {
+    if let Some(file) = now_unfinished(None) {
+        // A file that cannot be removed stays, as it was.
+        let _ = std::fs::remove_file(file);
+    }
+}
+
+/// Writes a new file, whole or not at all.
 fn create(to: &Path, write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>) -> anyhow::Result<()> {
     let written = File::create_new(to).map(BufWriter::new).and_then(|mut out| {
+        now_unfinished(Some(to.to_owned()));
         write(&mut out)?;
-        out.flush()
+        out.flush()?;
+        now_unfinished(None);
+        Ok(())
     });
+    remove_unfinished();
     written.map_err(|error| anyhow!("cannot write {}: {error}", to.display()))
 }
 

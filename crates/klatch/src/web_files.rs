@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use klatch_platforms::write_site;
-use klatch_record::WebWorkload;
+use klatch_record::{WebWorkload, grouped};
 use klatch_report::Progress;
 
+use crate::interrupt::end_at_once;
 use crate::output::print_line;
 
 /// Write the files of workload web, for an HTTP server of your own
@@ -29,7 +30,16 @@ pub(crate) struct WebFiles {
 impl WebFiles {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let directories = self.directories.unwrap_or_else(|| WebWorkload::directories_for(self.lines));
-        let waiting = Progress::waiting(&format!("writing {directories} directories"));
+        let all = if directories == 1 {
+            "1 directory".to_owned()
+        } else {
+            format!("{} directories", grouped(directories.into()))
+        };
+        end_at_once(format!(
+            "klatch: interrupted; the directories that are written stay in {}",
+            self.folder.display()
+        ))?;
+        let waiting = Progress::waiting(&format!("writing {all}"));
         let written = write_site(&self.folder, directories);
         drop(waiting);
         written.with_context(|| format!("cannot write the site into {}", self.folder.display()))?;
@@ -37,7 +47,7 @@ impl WebFiles {
             Some(directories) => format!("--directories {directories}"),
             None => format!("--lines {}", self.lines),
         };
-        print_line(format_args!("{directories} directories in {}", self.folder.join("file_set").display()));
+        print_line(format_args!("{all} in {}", self.folder.join("file_set").display()));
         print_line(format_args!("next: klatch run web --target http://HOST:PORT --static-only {option}"));
         Ok(ExitCode::SUCCESS)
     }

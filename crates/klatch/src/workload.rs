@@ -204,8 +204,11 @@ fn default_of(kind: WorkloadKind, setting: &Setting) -> Option<String> {
 
 /// Hides the options of all workloads but one, which `--help` then does not show. `is_chosen`: the command is of that workload alone.
 pub(crate) fn show_only(kind: WorkloadKind, is_chosen: bool, command: Command) -> Command {
+    // A duet has a duration of its own.
+    let is_setting = |argument: &Arg| argument.get_help_heading() == Some(HEADING);
     let setting = |kind: WorkloadKind, argument: &Arg| {
-        kind.settings().iter().enumerate().find(|(_, setting)| argument.get_id() == setting.name)
+        let mut settings = kind.settings().iter().enumerate().filter(|_| is_setting(argument));
+        settings.find(|(_, setting)| argument.get_id() == setting.name)
     };
     command.mut_args(|argument| match setting(kind, &argument) {
         _ if argument.get_id() == KIND && is_chosen => argument.default_value(kind.name()).hide(true),

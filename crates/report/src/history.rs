@@ -243,4 +243,22 @@ mod tests {
         let condensed = condensed(&values);
         assert_eq!((condensed.len(), condensed[0], condensed[39]), (SPARK, 12.0, 987.0));
     }
+
+    #[test]
+    fn a_history_is_as_it_was_at_three_widths() {
+        let values = [10.0, 10.1, 9.9, 10.0, 12.0, 12.1, 11.9, 12.0];
+        let few = HistorySeries {
+            metric: klatch_record::LATENCY_P99.to_owned(),
+            unjudged: Some("changes need at least 6 points, and there are 2 of this machine".to_owned()),
+            ..series(&[1_200.0, 2_000.0], Vec::new())
+        };
+        let found = whole(vec![series(&values, vec![change(1.2, Some((1.18, 1.22)))]), few]);
+        let at = |width: usize| {
+            let write = || format!("{}\n{}\n", history(&found), history_answer(&found));
+            let text = crate::at_width(width, || crate::fitted(&write(), Some(width)));
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            format!("{width} columns\n{text}")
+        };
+        insta::assert_snapshot!([80, 100, 140].map(at).join("\n"));
+    }
 }

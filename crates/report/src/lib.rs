@@ -60,7 +60,7 @@ pub use model::{
     Mark, Number, PercentileRow, Place, Point, REPORT_SCHEMA_NAME, RatioRow, RatioTable, Report, RunRow,
     Scale, Section, SectionTable, Standing, Verdict, WarningRow,
 };
-pub use number::{about, duration};
+pub use number::{about, duration, three_digits};
 pub use progress::{Progress, above_progress, end_progress};
 pub use read::{ReadError, Run, Source, read};
 pub use requirement::{annotations, judged_duet, judged_study, junit, requirements, worst};

@@ -62,6 +62,8 @@ struct Standing {
     what: String,
     unit: String,
     done: u64,
+    /// What was done before this display began, which its rate leaves out.
+    before: u64,
     total: Option<u64>,
     /// The total is an extrapolation.
     is_about: bool,
@@ -91,15 +93,16 @@ impl Standing {
         }];
         let per_s = match self.measure {
             Measure::Time => 1.0,
-            Measure::Pieces | Measure::Bytes => done as f64 / elapsed_s.max(1e-9),
+            Measure::Pieces | Measure::Bytes => (done - self.before) as f64 / elapsed_s.max(1e-9),
         };
+        let has_rate = done > self.before;
         let rate = match self.measure {
             Measure::Pieces => Some(format!("{} {unit}/s", three_digits(per_s))),
             Measure::Bytes => Some(format!("{}/s", megabytes(per_s.round() as u64))),
             Measure::Time => None,
         };
-        parts.extend(rate.filter(|_| done > 0 && elapsed_s > 0.0));
-        if let Some(left) = self.total.map(|total| total.saturating_sub(done)).filter(|_| done > 0) {
+        parts.extend(rate.filter(|_| has_rate && elapsed_s > 0.0));
+        if let Some(left) = self.total.map(|total| total.saturating_sub(done)).filter(|_| has_rate) {
             parts.push(format!("{} left", duration(left as f64 / per_s)));
         }
         parts.extend((!self.note.is_empty()).then(|| self.note.clone()));
@@ -179,6 +182,12 @@ impl Progress {
         let mut shown = self.lock();
         shown.standing.done = done;
         shown.draw();
+    }
+
+    /// Shows how much was done before, such as the stored trials of a study that goes on.
+    pub fn begin_at(&self, done: u64) {
+        let mut shown = self.lock();
+        (shown.standing.done, shown.standing.before) = (done, done);
     }
 
     /// Shows a part more of work that is done in parallel.
@@ -303,6 +312,13 @@ mod tests {
         assert_eq!(open.line(Duration::from_secs(2)), "trial 1: 26,836 messages, 13,418 messages/s");
         let slow = Standing { done: 17, total: Some(40), unit: "trials".into(), ..standing.clone() };
         assert_eq!(slow.line(Duration::from_secs(4)), "trial 1: 17 of 40 trials, 4.25 trials/s, 5 s left");
+        let resumed = Standing { before: 16, ..slow.clone() };
+        assert_eq!(
+            resumed.line(Duration::from_secs(4)),
+            "trial 1: 17 of 40 trials, 0.25 trials/s, 1 min 32 s left"
+        );
+        let none_yet = Standing { before: 17, ..slow };
+        assert_eq!(none_yet.line(Duration::from_secs(4)), "trial 1: 17 of 40 trials");
         let time = Standing {
             done: 24,
             total: Some(90),

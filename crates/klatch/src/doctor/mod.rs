@@ -65,9 +65,8 @@ fn text(findings: &[Finding]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use klatch_report::fitted;
-
     use super::*;
+    use crate::golden::at_widths;
 
     #[test]
     fn the_list_is_as_it_was_at_three_widths() {
@@ -85,11 +84,6 @@ mod tests {
             ),
             Finding::gap("Servers", "ergo", "is not installed", "apt-get install ergochat"),
         ];
-        let at = |width: &usize| {
-            let text = fitted(&text(&findings), Some(*width));
-            assert!(text.lines().all(|line| line.chars().count() <= *width), "{text}");
-            format!("{width} columns\n{text}")
-        };
-        insta::assert_snapshot!([80, 100, 140].iter().map(at).collect::<Vec<_>>().join("\n"));
+        insta::assert_snapshot!(at_widths(|| text(&findings)));
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Lab {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Boot once and run one command of klatch in the machine
+    /// Boot once and run a command in the machine
     Exec(Box<Exec>),
     /// List the kernels that can be booted, and what each can do
     Kernels(kernels::Kernels),

@@ -16,6 +16,7 @@ use klatch_simulator::{
 use serde_json::json;
 
 use super::{CostArgs, topology};
+use crate::interrupt::{NOTHING_KEPT, end_at_once};
 use crate::next;
 use crate::output::{check_can_write, print_line, print_text};
 
@@ -89,6 +90,7 @@ impl Run {
         let hardware = Hardware::new(&costs, topology);
         let cell = Cell { scheduler, hardware, work, placement: Vec::new(), seed: self.seed };
         let record_ms = if self.trace.is_some() { 1_000 } else { 0 };
+        end_at_once(NOTHING_KEPT.to_owned())?;
         let waiting = Progress::waiting(&format!("simulating {name} under {}", self.scheduler));
         let recorded = simulate_recorded(&cell, &costs, record_ms);
         drop(waiting);

@@ -10,7 +10,7 @@ use klatch_lab::{Boot, BootKernel, Counting, Image, Job, LabError, machine_image
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::{Configuration, Outcome};
 use klatch_record::{SENSITIVITY, error_chain, save_json};
-use klatch_report::{Progress, end_progress, lab_summary, simulated_claims, simulated_study};
+use klatch_report::{Progress, lab_summary, simulated_claims, simulated_study};
 use klatch_schedulers::SchedulerSpec;
 use klatch_study::{
     ComputedCell, ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, Emulated,
@@ -95,13 +95,8 @@ impl Study {
             return Ok(ExitCode::SUCCESS);
         }
         let store = self.store(file)?;
-        let message = self.interrupted(&store);
-        // Nothing has to be stopped: a trial is stored whole or not at all.
-        crate::interrupt::on_interrupt(move || {
-            end_progress();
-            print_error(&message);
-            std::process::exit(INTERRUPTED.into());
-        })?;
+        // A trial is stored whole or not at all.
+        crate::interrupt::end_at_once(self.interrupted(&store))?;
         let done = self.compute(&plan, &store, &Simulator).with_context(|| kept(store.folder()))?;
         let mut text = simulated_study(&done.result);
         if self.sensitivity {
@@ -131,6 +126,9 @@ impl Study {
         });
         let show = |event: ComputedEvent<'_>| match event {
             _ if self.json => {}
+            ComputedEvent::Stored(count) => {
+                progress.iter().for_each(|progress| progress.begin_at(count as u64))
+            }
             ComputedEvent::Trial(cell, seed, failure) => {
                 let failed = failure.map_or_else(String::new, |why| format!(": failed: {why}"));
                 print_line(format_args!("  {cell}, seed {seed}{failed}"));

@@ -122,7 +122,7 @@ fn a_coalescing_server_of_class_classic_fails() {
     std::fs::write(catalog.path().join("liar.toml"), entry).unwrap();
     let finished = conformance(&["liar", "--catalog", catalog.path().to_str().unwrap()]);
     assert_eq!(finished.status, Some(1), "{finished:?}");
-    assert!(finished.out.contains("FAILED must  class: one write per delivery\n"), "{}", finished.out);
+    assert!(finished.out.contains("FAILED must    class: one write per delivery\n"), "{}", finished.out);
     assert!(finished.out.contains(" write calls for 450 deliveries\n"), "{}", finished.out);
     assert!(
         finished.out.ends_with(" passed, 1 failed (1 that a score counts on), 0 not checked\n"),
@@ -149,7 +149,7 @@ fn a_server_that_repeats_the_request_as_it_is_answers_no_request() {
     for target in [format!("redis://{}", server.address), format!("http://{}", server.address)] {
         let finished = conformance(&[&target, "--workload", "rr", "--timeout", "1"]);
         assert_eq!(finished.status, Some(1), "{finished:?}");
-        assert!(finished.out.contains("FAILED must  requests: sizes\n"), "{}", finished.out);
+        assert!(finished.out.contains("FAILED must    requests: sizes\n"), "{}", finished.out);
         assert!(
             finished.out.ends_with("0 passed, 5 failed (5 that a score counts on), 0 not checked\n"),
             "{}",

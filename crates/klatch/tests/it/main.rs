@@ -23,6 +23,7 @@ mod history;
 mod hostile;
 mod in_force;
 mod instruments;
+mod interrupts;
 mod knobs;
 mod least_privilege_as_root;
 mod local_clients;

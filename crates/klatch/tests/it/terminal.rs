@@ -94,6 +94,39 @@ fn a_trace_is_as_it_was_at_three_widths() {
     insta::assert_snapshot!("trace", WIDTHS.iter().map(at).collect::<Vec<_>>().join("\n"));
 }
 
+/// Commands whose output depends on no machine; one that prints what a program reads is not broken into lines.
+#[test]
+fn lists_and_plans_are_as_they_were_at_three_widths() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, arguments) in [
+        ("schedulers", &["sched", "list"] as &[&str]),
+        ("scheduler", &["sched", "list", "o1"]),
+        ("dry_run", &["study", "eight-cpus", "--dry-run"]),
+        ("site", &["web-files", "site", "--directories", "1"]),
+        ("plan", &["plan", "--target", "irc://server:6667", "--shards", "2", "--gate-name", "g"]),
+    ] {
+        let at = |width: &usize| format!("{width} columns\n{}", printed(arguments, folder.path(), *width));
+        insta::assert_snapshot!(name, WIDTHS.iter().map(at).collect::<Vec<_>>().join("\n"));
+    }
+}
+
+/// The kernels that the lab can boot without anything that was fetched before.
+#[test]
+fn kernels_are_as_they_were_at_three_widths() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |width: &usize| {
+        let mut command = klatch();
+        command
+            .args(["lab", "kernels"])
+            .env("COLUMNS", width.to_string())
+            .env("XDG_CACHE_HOME", folder.path());
+        let finished = Finished::run(&mut command);
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        format!("{width} columns\n{}", finished.out)
+    };
+    insta::assert_snapshot!("kernels", WIDTHS.iter().map(at).collect::<Vec<_>>().join("\n"));
+}
+
 #[test]
 fn results_are_as_they_were_at_three_widths() {
     let folder = tempfile::tempdir().unwrap();

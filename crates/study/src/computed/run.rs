@@ -12,6 +12,8 @@ use crate::series::SeriesState;
 
 /// A step of a computed study.
 pub enum ComputedEvent<'a> {
+    /// So many trials were stored before.
+    Stored(usize),
     /// A trial of this cell is stored, with this seed. The last part is why it does not count.
     Trial(&'a str, u32, Option<&'a str>),
     /// A cell has its verdict.
@@ -58,6 +60,7 @@ pub fn run_computed<C: Computer>(
     for cell in &plan.cells {
         trials.push(stored(plan, store, cell)?);
     }
+    on_event(ComputedEvent::Stored(trials.iter().map(Vec::len).sum()));
     loop {
         let missing = missing(plan, computer, &trials);
         if missing.is_empty() {

@@ -86,7 +86,14 @@ fn an_interrupted_study_computes_only_the_rest() {
     drop(store);
     hundreds.stops.store(false, Ordering::Relaxed);
     let store = Store::resume(&folder, "text").unwrap();
-    let study = run_computed(&plan, &store, &hundreds, 1, |_| {}).unwrap();
+    let before = Mutex::new(None);
+    let on_event = |event: ComputedEvent<'_>| {
+        if let ComputedEvent::Stored(count) = event {
+            *before.lock().unwrap() = Some(count);
+        }
+    };
+    let study = run_computed(&plan, &store, &hundreds, 1, on_event).unwrap();
+    assert_eq!(before.into_inner().unwrap(), Some(2));
     assert_eq!(hundreds.computed.into_inner().unwrap(), [(1, 1), (1, 2), (2, 1), (2, 2)]);
     assert_eq!(study.result.cells[0].estimates["value"].mean, 101.5);
 }
