@@ -110,21 +110,23 @@ CASES
     EXPECT(queue_end(WOKEN) == HEAD && queue_end(PREEMPTED) == HEAD && queue_end(YIELDED) == TAIL && queue_end(EXPIRED) == TAIL);
 
     /* A woken task preempts if the gain exceeds 0, in 2.4 if it exceeds 1. */
+#define PREEMPTS(version, bonus) (preemption_gain(&other, &prev, 0, version, bonus) > preemption_threshold(version))
     prev = task(10, 1, 0);
     other = task(10, 1, 0);
-    EXPECT(!preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS));
+    EXPECT(!PREEMPTS(LINUX_2_3, SAME_CPU_BONUS));
     other = task(11, 1, 0);
-    EXPECT(preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS) && !preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
+    EXPECT(PREEMPTS(LINUX_2_3, SAME_CPU_BONUS) && !PREEMPTS(LINUX_2_4, SAME_CPU_BONUS));
     other = task(12, 1, 0);
-    EXPECT(preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
+    EXPECT(PREEMPTS(LINUX_2_4, SAME_CPU_BONUS));
     other = task(20, 1, 1);
-    EXPECT(!preempts(&other, &prev, 0, LINUX_2_3, SAME_CPU_BONUS)); /* it lacks the CPU bonus of 15 */
-    EXPECT(preempts(&other, &prev, 0, LINUX_2_3, 0));
+    EXPECT(!PREEMPTS(LINUX_2_3, SAME_CPU_BONUS)); /* it lacks the CPU bonus of 15 */
+    EXPECT(PREEMPTS(LINUX_2_3, 0));
     EXPECT(should_wait_for_cpu(40000, 50000, 100000) && !should_wait_for_cpu(50000, 50000, 100000));
     EXPECT(new_average(100, 300) == 200);
     prev = task(10, 1, 0);
     other = task(0, 0, 1);
-    EXPECT(!preempts(&other, &prev, 0, LINUX_2_4, SAME_CPU_BONUS));
+    EXPECT(!PREEMPTS(LINUX_2_4, SAME_CPU_BONUS));
+    EXPECT(is_offered(YIELDED, LINUX_2_3) && !is_offered(YIELDED, LINUX_2_4) && is_offered(PREEMPTED, LINUX_2_4));
 
     /* The ticks at 10 and 20 ms are charged whole; what lies between two ticks is free. */
     EXPECT(!ticks_between(1 * MS, 9 * MS) && ticks_between(9 * MS, 10 * MS) == TICK_NS);

@@ -5,7 +5,7 @@
  * so far, and for each CPU the task that it runs, or -1.
  *
  * - `wake N`: task N, which sleeps, wakes
- * - `tick`: the timer of every CPU, in the order of their tasks' numbers
+ * - `tick`: the timer of every CPU, in the order of their tasks' numbers; then those decide whose slice is over
  * - `yield N`: task N, which runs, calls sched_yield
  * - `sleep N`: task N, which runs, goes to sleep
  *
@@ -366,11 +366,16 @@ static void tick(void)
     for (i = 0; i < used; i++) {
         struct task_struct *p = runs[i];
 
-        /* Another CPU's decision may have replaced it. */
-        if (processors[cpus[i]].current != p)
-            continue;
         p->scx.slice -= p->scx.slice < TICK_NS ? p->scx.slice : TICK_NS;
-        decide(cpus[i], p);
+        this_cpu = cpus[i];
+        if (scheduler.tick)
+            scheduler.tick(p);
+    }
+    for (i = 0; i < used; i++) {
+        /* Another CPU's decision may have replaced it. */
+        if (processors[cpus[i]].current != runs[i])
+            continue;
+        decide(cpus[i], runs[i]);
         follow_kicks();
     }
 }

@@ -113,13 +113,23 @@ POLICY enum end queue_end(enum reason reason)
     return reason == YIELDED || reason == EXPIRED ? TAIL : HEAD;
 }
 
-/* Whether a woken task preempts the current task of `cpu`. */
-POLICY int preempts(const struct goodness_task *woken, const struct goodness_task *current, s32 cpu, u64 version,
-                    s32 bonus)
+/* By how much a woken task is better than the current task of `cpu`. */
+POLICY s32 preemption_gain(const struct goodness_task *woken, const struct goodness_task *current, s32 cpu, u64 version,
+                           s32 bonus)
 {
-    s32 gain = goodness(woken, cpu, current->mm, version, bonus) - goodness(current, cpu, current->mm, version, bonus);
+    return goodness(woken, cpu, current->mm, version, bonus) - goodness(current, cpu, current->mm, version, bonus);
+}
 
-    return gain > (version == LINUX_2_4 ? 1 : 0);
+/* A larger gain preempts. */
+POLICY s32 preemption_threshold(u64 version)
+{
+    return version == LINUX_2_4 ? 1 : 0;
+}
+
+/* Whether a task that gave up its CPU and is still runnable is offered to the others, as a woken one is. */
+POLICY int is_offered(enum reason reason, u64 version)
+{
+    return version == LINUX_2_3 || reason != YIELDED;
 }
 
 /* 2.3: when both tasks run only briefly, the woken one keeps its cache by waiting for its own CPU. */

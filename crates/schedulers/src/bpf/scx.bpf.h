@@ -80,6 +80,7 @@ struct sched_ext_ops {
     void (*enqueue)(struct task_struct *, u64);
     void (*dispatch)(s32, struct task_struct *);
     void (*running)(struct task_struct *);
+    void (*tick)(struct task_struct *);
     void (*stopping)(struct task_struct *, bool);
     void (*quiescent)(struct task_struct *, u64);
     bool (*yield)(struct task_struct *, struct task_struct *);

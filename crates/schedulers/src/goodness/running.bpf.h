@@ -27,3 +27,17 @@ void BPF_PROG(goodness_stopping, struct task_struct *p, bool runnable)
     charge(task, version());
     here->now.busy = 0;
 }
+
+/* Charges each tick at once, so that a recalculation of another CPU halves what is left of the slice, and extends it. */
+SEC("struct_ops/tick")
+void BPF_PROG(goodness_tick, struct task_struct *p)
+{
+    struct goodness_task *task = task_of(p);
+    struct cpu *here = cpu_of(scx_bpf_task_cpu(p));
+
+    if (!task || !here)
+        return;
+    charge(task, version());
+    here->now.task = *task;
+    set_slice(p, task->counter_ns);
+}

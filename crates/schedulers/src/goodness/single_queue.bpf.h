@@ -46,21 +46,47 @@ CPUS(struct cpu);
 #include "../goodness/running.bpf.h"
 #include "../goodness/spread.bpf.h"
 
-/* Whether a woken task preempts the current one of `number`. */
-static __always_inline bool preempts_on(const struct goodness_task *task, const struct cpu *cpu, s32 number)
+/* By how much a woken task is better than the current one of `number`. */
+static __always_inline s32 gain_on(const struct goodness_task *task, const struct cpu *cpu, s32 number)
 {
     struct goodness_task current;
 
     if (!cpu->now.busy)
-        return false;
+        return NO_TASK;
     current = now_of(&cpu->now, version());
-    return preempts(task, &current, number, version(), same_cpu_bonus());
+    return preemption_gain(task, &current, number, version(), same_cpu_bonus());
+}
+
+/* The busy CPU that a woken task preempts, or -1. In 2.3 it is the last one of the task, else the first whose current task is worse; in 2.4
+ * the one whose current task is worse by most. */
+static __always_inline s32 preempted_by(struct task_struct *p, const struct goodness_task *task, s32 home)
+{
+    s32 most = preemption_threshold(version()), worst = -1, i;
+    struct cpu *cpu = cpu_of(home);
+
+    if (version() == LINUX_2_3 && cpu && gain_on(task, cpu, home) > most)
+        return home;
+    bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
+        s32 gain;
+
+        cpu = cpu_of(i);
+        if (!cpu || !may_run(p, i))
+            continue;
+        gain = gain_on(task, cpu, i);
+        if (gain <= most)
+            continue;
+        most = gain;
+        worst = i;
+        if (version() == LINUX_2_3)
+            break;
+    }
+    return worst;
 }
 
 /* Kicks a CPU for a woken task: an idle one, or one whose current task is worse. */
 static __always_inline void reschedule_idle(struct task_struct *p, struct goodness_task *task)
 {
-    s32 home = scx_bpf_task_cpu(p), i;
+    s32 home = scx_bpf_task_cpu(p), worst;
     struct cpu *cpu = cpu_of(home);
 
     if (scx_bpf_test_and_clear_cpu_idle(home)) {
@@ -75,18 +101,10 @@ static __always_inline void reschedule_idle(struct task_struct *p, struct goodne
         return;
     if (kick_idle_cpu(p))
         return;
-    if (preempts_on(task, cpu, home)) {
+    worst = preempted_by(p, task, home);
+    if (worst >= 0) {
         count(PREEMPTIONS);
-        preempt(home);
-        return;
-    }
-    bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
-        cpu = cpu_of(i);
-        if (cpu && i != home && may_run(p, i) && preempts_on(task, cpu, i)) {
-            count(PREEMPTIONS);
-            preempt(i);
-            return;
-        }
+        preempt(worst);
     }
 }
 
@@ -104,17 +122,19 @@ SEC("struct_ops/enqueue")
 void BPF_PROG(goodness_enqueue, struct task_struct *p, u64 flags)
 {
     struct goodness_task *task = task_of(p);
+    enum reason reason;
 
     if (!task)
         return;
-    if (queue_end(on_enqueue(task, p, flags, version())) == HEAD)
+    reason = on_enqueue(task, p, flags, version());
+    if (queue_end(reason) == HEAD)
         flags |= KERNEL_VALUE(scx_enq_flags, SCX_ENQ_HEAD);
     if (knobs[SPREAD].value != ON_ONE_LINE)
         spread(p, task);
     scx_bpf_dsq_insert(p, queue_of(task), TICK_NS, flags);
     if (task->sync)
         task->sync = 0;
-    else
+    else if (is_offered(reason, version()))
         reschedule_idle(p, task);
 }
 
@@ -261,6 +281,6 @@ s32 BPF_PROG(goodness_init)
 
 SCHEDULER(.select_cpu = (void *)goodness_select_cpu, .enqueue = (void *)goodness_enqueue,
           .dispatch = (void *)goodness_dispatch, .running = (void *)goodness_running,
-          .stopping = (void *)goodness_stopping, .yield = (void *)goodness_yield,
+          .tick = (void *)goodness_tick, .stopping = (void *)goodness_stopping, .yield = (void *)goodness_yield,
           .cpu_offline = (void *)goodness_cpu_offline, .init_task = (void *)goodness_init_task,
           .init = (void *)goodness_init, .name = SCHEDULER_NAME);

@@ -310,6 +310,6 @@ s32 BPF_PROG(multiqueue_init)
 
 SCHEDULER(.select_cpu = (void *)multiqueue_select_cpu, .enqueue = (void *)multiqueue_enqueue,
           .dispatch = (void *)multiqueue_dispatch, .running = (void *)goodness_running,
-          .stopping = (void *)goodness_stopping, .yield = (void *)multiqueue_yield,
+          .tick = (void *)goodness_tick, .stopping = (void *)goodness_stopping, .yield = (void *)multiqueue_yield,
           .cpu_offline = (void *)multiqueue_cpu_offline, .init_task = (void *)multiqueue_init_task,
           .init = (void *)multiqueue_init, .name = "klatch_multiqueue");

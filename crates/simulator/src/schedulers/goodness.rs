@@ -123,7 +123,9 @@ impl Goodness {
 
     /// The CPU for a woken or preempted task: its last one if that is idle, else the one that has been idle longest, else the one whose current
     /// task is worse by most.
-    fn reschedule_idle(&self, woken: TaskId, view: &View<'_>) -> Option<usize> {
+    fn reschedule_idle(&mut self, woken: TaskId, view: &View<'_>) -> Option<usize> {
+        // A recalculation is of all tasks, so also of those that run.
+        view.current.iter().flatten().chain([&woken]).for_each(|&task| self.catch_up(task));
         let last = self.tasks[woken as usize].cpu as usize;
         if view.idle[last] {
             return Some(last);
@@ -200,7 +202,6 @@ impl Scheduler for Goodness {
     }
 
     fn wake(&mut self, task: TaskId, view: &View<'_>) -> Wake {
-        self.catch_up(task);
         self.queue.push_front(&mut self.links, task);
         Wake { cpus_read: view.current.len() as u32, kick: self.reschedule_idle(task, view) }
     }

@@ -145,25 +145,26 @@ impl<S: Scheduler> Simulated<S> {
         self.current.iter().position(|current| *current == Some(task)).expect("the task runs")
     }
 
-    /// The timer of every CPU, in the order of their tasks' numbers; idle ones are last.
+    /// The timer of every CPU, in the order of their tasks' numbers, idle ones last; then those decide whose slice is over.
     fn tick(&mut self) {
         self.now_ns += TICK_NS;
         let mut running: Vec<(TaskId, usize)> =
             self.current.iter().enumerate().filter_map(|(cpu, current)| Some(((*current)?, cpu))).collect();
         running.sort_unstable();
         let idle = (0..self.current.len()).filter(|cpu| self.current[*cpu].is_none()).map(|cpu| (None, cpu));
-        for (task, cpu) in
-            running.into_iter().map(|(task, cpu)| (Some(task), cpu)).chain(idle.collect::<Vec<_>>())
-        {
-            // Another CPU's decision may have replaced it.
-            if self.current[cpu] != task {
-                continue;
-            }
+        let all: Vec<(Option<TaskId>, usize)> =
+            running.into_iter().map(|(task, cpu)| (Some(task), cpu)).chain(idle).collect();
+        let mut ended = Vec::new();
+        for (task, cpu) in all {
             let ends = self.with_view(|scheduler, view| {
                 let used_up = task.is_some_and(|task| scheduler.charge(task, TICK_NS));
                 scheduler.tick(cpu, task, TICK_NS, view) || used_up
             });
-            if ends {
+            ended.extend(ends.then_some((task, cpu)));
+        }
+        for (task, cpu) in ended {
+            // Another CPU's decision may have replaced it.
+            if self.current[cpu] == task {
                 self.decide(cpu, Cause::Preemption);
             }
         }
@@ -218,13 +219,17 @@ enum Agree<S> {
     /// In the tasks that run. Such a scheduler does not distinguish CPUs, and the kernel lets one more look at the queue: that on
     /// which a woken task slept.
     InTasks,
-    /// In each decision, until two tasks of the same worth on a CPU are taken: the queues differ in what waits where among equals.
-    UntilTie(fn(&S, TaskId, usize) -> i32),
+    /// In each decision, until two tasks of the same worth on a CPU are taken: the queues differ in what waits where among equals. The
+    /// function is the worth of a task that ran last on one CPU for another.
+    UntilTie(fn(&S, TaskId, LastCpu, usize) -> i32),
 }
+
+/// The CPU where a task ran last.
+type LastCpu = Option<usize>;
 
 impl<S> Agree<S> {
     /// `None` if the answers differ, else whether the scenario goes on.
-    fn check(&self, scheduler: &S, here: &Answer, there: &Answer) -> Option<bool> {
+    fn check(&self, scheduler: &S, last: &[LastCpu], here: &Answer, there: &Answer) -> Option<bool> {
         let tasks = |answer: &Answer| {
             let mut tasks: Vec<TaskId> = answer.1.iter().flatten().copied().collect();
             tasks.sort_unstable();
@@ -237,15 +242,12 @@ impl<S> Agree<S> {
             Agree::Exactly => None,
             Agree::InTasks => (tasks(here) == tasks(there)).then_some(true),
             Agree::UntilTie(worth) => {
-                let mut other =
-                    here.1.iter().zip(&there.1).enumerate().filter(|(_, (here, there))| here != there);
-                let tie = other.all(|(cpu, (here, there))| match (here, there) {
-                    (Some(here), Some(there)) => {
-                        worth(scheduler, *here, cpu) == worth(scheduler, *there, cpu)
-                    }
-                    _ => false,
-                });
-                (here.0 == there.0 && tie).then_some(false)
+                // What other CPUs decide after it in the same event may follow from it.
+                let is_tie = |(cpu, (here, there)): (usize, (&Option<TaskId>, &Option<TaskId>))| {
+                    let worth = |task: TaskId| worth(scheduler, task, last[task as usize], cpu);
+                    here.zip(*there).is_some_and(|(here, there)| here != there && worth(here) == worth(there))
+                };
+                here.1.iter().zip(&there.1).enumerate().any(is_tie).then_some(false)
             }
         }
     }
@@ -269,6 +271,7 @@ fn replay<S: Scheduler>(
         let mut kernel = Program::start(&program, knobs, cpus, &nice);
         let mut simulated = Simulated::new(new(&nice), cpus);
         let (mut asleep, mut events) = (Vec::new(), Vec::new());
+        let mut last: Vec<LastCpu> = vec![None; tasks as usize];
         for at in 0..EVENTS {
             // At first each task runs alone once, so that it has a last CPU; then all wake.
             let event = match at {
@@ -280,13 +283,16 @@ fn replay<S: Scheduler>(
             events.push(event);
             let before = simulated.decisions;
             let (here, there) = (simulated.after(event), kernel.after(event));
-            match agree.check(&simulated.scheduler, &here, &there) {
+            match agree.check(&simulated.scheduler, &last, &here, &there) {
                 Some(true) => equal += simulated.decisions - before,
                 Some(false) => break,
                 None => panic!(
                     "{scheduler} {knobs:?}, {cpus} CPUs, scenario {seed}, nice {nice:?}, decisions and tasks: simulator {here:?}, BPF \
                      {there:?}, after {events:?}"
                 ),
+            }
+            for (cpu, task) in here.1.iter().enumerate() {
+                task.iter().for_each(|task| last[*task as usize] = Some(cpu));
             }
         }
     }
@@ -301,20 +307,32 @@ fn goodness_tasks(nice: &[i16], version: Version) -> Vec<GoodnessTask> {
     nice.iter().map(|&nice| GoodnessTask::new(nice, 1, version)).collect()
 }
 
+/// The goodness of a task before the decision that took it.
+fn worth_of(task: &GoodnessTask, last: LastCpu, terms: Terms) -> i32 {
+    let mut before = task.clone();
+    before.cpu = last.map_or(-1, |cpu| cpu as i16);
+    before.goodness(terms)
+}
+
 #[test]
 fn goodness_decides_as_its_bpf_program() {
     let linux_2_4 = GoodnessKnobs { yield_to_tail: true, ..GoodnessKnobs::LINUX_2_4_14 };
-    for (version, knobs) in [("version=23", GoodnessKnobs::LINUX_2_3), ("version=24", linux_2_4)] {
-        let new = |nice: &[i16]| {
-            let spaces = vec![1; nice.len()];
-            let mut goodness = Goodness::new(knobs, Placement::new(1, &spaces, &[]), &spaces, 1);
-            goodness.tasks = goodness_tasks(nice, knobs.version);
-            goodness
-        };
-        let worth =
-            |goodness: &Goodness, task, cpu| goodness.tasks[task as usize].goodness(goodness.terms(cpu, 1));
-        let equal = replay("goodness", &[version, "same_cpu_bonus=0"], 1, new, &Agree::UntilTie(worth));
-        assert!(equal > 10_000, "{equal}");
+    let cases = [("version=23", GoodnessKnobs::LINUX_2_3, &CPUS[..1]), ("version=24", linux_2_4, &CPUS)];
+    for (version, knobs, cpus) in cases {
+        for &cpus in cpus {
+            let new = |nice: &[i16]| {
+                let spaces = vec![1; nice.len()];
+                let mut goodness = Goodness::new(knobs, Placement::new(cpus, &spaces, &[]), &spaces, cpus);
+                goodness.tasks = goodness_tasks(nice, knobs.version);
+                goodness
+            };
+            let worth = |goodness: &Goodness, task, last: LastCpu, cpu| {
+                worth_of(&goodness.tasks[task as usize], last, goodness.terms(cpu, 1))
+            };
+            let bonus = format!("same_cpu_bonus={}", if cpus == 1 { 0 } else { SAME_CPU_BONUS });
+            let equal = replay("goodness", &[version, &bonus], cpus, new, &Agree::UntilTie(worth));
+            assert!(equal > 10_000, "{equal}");
+        }
     }
 }
 
@@ -327,10 +345,10 @@ fn multiqueue_decides_as_its_bpf_program() {
         multiqueue.tasks = goodness_tasks(nice, Version::Linux2_4);
         multiqueue
     };
-    let worth = |multiqueue: &Multiqueue, task, cpu: usize| {
+    let worth = |multiqueue: &Multiqueue, task, last: LastCpu, cpu: usize| {
         let terms =
             Terms { cpu: cpu as i32, mm: 1, epoch: 0, version: Version::Linux2_4, bonus: SAME_CPU_BONUS };
-        multiqueue.tasks[task as usize].goodness(terms)
+        worth_of(&multiqueue.tasks[task as usize], last, terms)
     };
     let equal = replay("multiqueue", &[], 1, new, &Agree::UntilTie(worth));
     assert!(equal > 10_000, "{equal}");
