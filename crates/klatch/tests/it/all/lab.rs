@@ -145,7 +145,7 @@ fn a_program_whose_scheduler_does_not_stay_makes_no_valid_run() {
         ),
         (
             "exec:/bin/sh -c '/klatch sched run fifo -- /bin/sleep 100 &'",
-            "/bin/sh ended before its scheduler was in force (exit status 0)",
+            "/bin/sh went to the background, where it could not be stopped",
         ),
     ] {
         let (finished, record) = try_it(command);
