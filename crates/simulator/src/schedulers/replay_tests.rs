@@ -1,9 +1,9 @@
 //! The same events for a scheduler here and for its BPF program, compiled as ordinary C by `crates/schedulers/replay`: each decision must
 //! come at the same moment and choose the same task.
 //!
-//! `fifo` and `sleepers` are replayed on several CPUs as well. The others on one, because their two sides differ on several: in which busy CPU
-//! a woken or preempted task of `goodness` preempts, in when `multiqueue` steals, and in the balance of `o1`. `head` is left out, because it
-//! differs in where tasks wait whose slice is used up. All times are whole ticks: below a tick, the kernel of today ends slices at other
+//! `fifo`, `sleepers` and `goodness` of 2.4 are replayed on several CPUs as well. The others on one, because their two sides differ on several:
+//! in which busy CPU a woken task of `goodness` of 2.3 preempts, in when `multiqueue` steals, and in the balance of `o1`. `head` is left out,
+//! because it differs in where tasks wait whose slice is used up. All times are whole ticks: below a tick, the kernel of today ends slices at other
 //! moments.
 
 use std::io::{BufRead, BufReader, Write};
