@@ -53,7 +53,7 @@ fn a_planted_slow_down_of_five_per_cent_is_shown() {
     // Derive 5 % from the cost of a message on this machine. A server is not slower than itself by half.
     catalog(folder, "0");
     let (status, _, us_per_message) =
-        against_plain(folder, "plain", &["--duration", "9s", "--starts", "3", "--fail-if-slower", "50%"]);
+        against_plain(folder, "plain", &["--duration", "20s", "--starts", "3", "--fail-if-slower", "50%"]);
     assert_eq!(status, Some(0));
     // In a room of ten users, nine receive each message: nine deliveries per ten messages in total.
     let burn_ns = (us_per_message * 10.0 / 9.0 * PLANTED * 1e3).round();
