@@ -47,7 +47,7 @@ impl Drop for Dummy {
 }
 
 const CLASS: &str = "class: one write per delivery";
-/// Checks of these groups may fail with everything else that an echo breaks.
+/// All groups of checks but the class: an echo breaks any of them.
 const EVERYWHERE: &[&str] = &["registration:", "rooms:", "talk:", "leaving:", "errors:", "input:", "load:"];
 
 /// A fault, the checks that must fail under it, and those that may.

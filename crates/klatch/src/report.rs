@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_record::lab::{Outcome, Study};
-use klatch_record::{Duet, Estimator, Percentiles, error_chain, save_bytes, save_text};
+use klatch_record::{Duet, Estimator, FOLDED, Percentiles, error_chain, save_bytes, save_text};
 use klatch_report::{
-    FOLDED, Found, HistogramError, Progress, Source, csv, duet_report, find, floor_history, hgrm, hlog, html,
-    json, lab_report, markdown, percentile_rows, pprof, read, report_of_two, timeline_csv,
+    Found, HistogramError, Progress, Source, csv, duet_report, find, floor_history, hgrm, hlog, html, json,
+    lab_report, markdown, percentile_rows, pprof, read, report_of_two, timeline_csv,
 };
 use klatch_study::compare::{Terms, compare};
 

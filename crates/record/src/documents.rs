@@ -26,6 +26,10 @@ pub const SENSITIVITY: &str = "sensitivity.json";
 pub const SCHEDULER: &str = "scheduler.json";
 /// File with counts of the lab.
 pub const COUNTERS: &str = "counters.json";
+/// Ending of the names of files with folded stacks.
+pub const FOLDED: &str = "folded";
+/// Files with the stacks of both sides of a duet.
+pub const STACKS_OF_SIDES: [&str; 2] = ["a.folded", "b.folded"];
 /// Beginning of the name of a file with a start of a pair in a study of duets; its number follows.
 pub const START_OF_PAIR: &str = "start-";
 

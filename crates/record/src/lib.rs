@@ -66,8 +66,8 @@ pub use crowd_result::{
     PausedCounts, Stranger,
 };
 pub use documents::{
-    BEGUN, BOOT, COUNTERS, Document, Documents, FAILURE, NO_RESULT, SCHEDULER, SENSITIVITY, STANDARD_INPUT,
-    START_OF_PAIR, Skipped, same_record,
+    BEGUN, BOOT, COUNTERS, Document, Documents, FAILURE, FOLDED, NO_RESULT, SCHEDULER, SENSITIVITY,
+    STACKS_OF_SIDES, STANDARD_INPUT, START_OF_PAIR, Skipped, same_record,
 };
 #[cfg(feature = "schema")]
 pub use duet::duet_schema;

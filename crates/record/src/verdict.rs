@@ -45,7 +45,10 @@ pub enum Cause {
 }
 
 /// The verdict on a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr, strum::VariantArray,
+)]
+#[strum(serialize_all = "snake_case")]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -55,6 +58,16 @@ pub enum Status {
     Invalid,
     /// Every message is accounted for, but the server may not have been what limited the score.
     Unknown,
+}
+
+impl Status {
+    /// All, in the order of their numbers.
+    pub const ALL: [Status; 3] = crate::variants();
+
+    /// Its name, as in records.
+    pub fn name(self) -> &'static str {
+        self.into()
+    }
 }
 
 impl Cause {

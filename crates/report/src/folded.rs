@@ -4,9 +4,6 @@ use std::collections::HashMap;
 
 use prost::Message;
 
-/// Ending of the names of such files.
-pub const FOLDED: &str = "folded";
-
 /// The stacks of a file, and how often each was sampled.
 pub(crate) fn stacks(text: &str) -> impl Iterator<Item = (&str, u64)> {
     text.lines().filter_map(|line| {

@@ -45,7 +45,7 @@ pub use comparison::comparison;
 pub use duet::{calibration, calibration_answer, duet};
 pub use ending::Ending;
 pub use floor::floor;
-pub use folded::{FOLDED, pprof};
+pub use folded::pprof;
 pub use found::{Found, find};
 pub use gate::{Gate, gate};
 pub use history::{history, history_answer};

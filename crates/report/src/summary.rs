@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use klatch_record::{
     Class, Conforming, CrowdResult, Latency, LatencyError, OperationKindScore, Operations, PartyCounts,
-    Percentiles, Platform, Record, Role, Status, Warning, Workload, latencies_at, samples_needed,
+    Percentiles, Platform, Record, Role, Warning, Workload, latencies_at, samples_needed,
 };
 
 use crate::model::percentile_value;
@@ -64,11 +64,7 @@ pub fn one_line(record: &Record) -> String {
     if let Some(latency) = &record.latency {
         let _ = write!(text, ", p99 {}", time(latency.p99_us));
     }
-    let verdict = match record.verdict.status {
-        Status::Valid => "valid",
-        Status::Invalid => "invalid",
-        Status::Unknown => "unknown",
-    };
+    let verdict = record.verdict.status.name();
     if let Some(score) = record.results.orders() {
         let _ = write!(text, ", TOPS {}", tops(score));
     }

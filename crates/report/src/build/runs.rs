@@ -1,7 +1,5 @@
 //! The table of all runs.
 
-use klatch_record::Status;
-
 use super::subject::Subject;
 use crate::model::RunRow;
 use crate::summary::role_and_number;
@@ -10,11 +8,7 @@ use crate::summary::role_and_number;
 pub(super) fn rows(subject: &Subject, environments: &[String]) -> Vec<RunRow> {
     let row = |(order, (run, cell)): (usize, (&crate::read::Run, &Option<usize>))| {
         let record = &run.record;
-        let verdict = match record.verdict.status {
-            Status::Valid => "valid",
-            Status::Invalid => "invalid",
-            Status::Unknown => "unknown",
-        };
+        let verdict = record.verdict.status.name();
         RunRow {
             order: order as u32 + 1,
             cell: cell.map_or_else(String::new, |cell| subject.grid.labels[cell].clone()),

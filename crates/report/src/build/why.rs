@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_record::{Duet, ExplainedRow, ExplainedTime, Explanation};
+use klatch_record::{Duet, ExplainedRow, ExplainedTime, Explanation, STACKS_OF_SIDES};
 
 use super::instruments::flame::flame_of;
 use crate::difference::distinct;
@@ -37,8 +37,8 @@ pub(super) fn section(path: &Path, duet: &Duet) -> Option<Section> {
 /// The flame graph of the difference, from the stacks beside the duet.
 fn flame(path: &Path, duet: &Duet, explanation: &Explanation) -> Option<Flame> {
     let folder = if path.is_file() { path.parent()? } else { path };
-    let read = |side: &str| std::fs::read_to_string(folder.join(format!("{side}.folded"))).ok();
-    let texts = [read("a")?, read("b")?];
+    let [a, b] = STACKS_OF_SIDES.map(|file| std::fs::read_to_string(folder.join(file)).ok());
+    let texts = [a?, b?];
     let times: [fn(&ExplainedRow) -> f64; 2] = [|row| row.a_us, |row| row.b_us];
     let weights = |side: usize| {
         let ns = |time: &Option<ExplainedTime>| {

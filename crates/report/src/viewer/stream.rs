@@ -43,8 +43,7 @@ impl Stream {
 
     /// The state in the text format of Prometheus.
     pub(crate) fn metrics(&self) -> String {
-        let watch = self.lock().watch.clone();
-        watch.metrics()
+        self.lock().watch.metrics()
     }
 
     /// Reserves a place for a viewer; `None` if there are too many.

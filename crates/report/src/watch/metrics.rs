@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use klatch_record::Status;
+
 use super::state::LiveState;
 
 impl LiveState {
@@ -9,8 +11,8 @@ impl LiveState {
     pub fn metrics(&self) -> String {
         let mut text = Metrics(String::new());
         text.family("runs_total", "counter", "Finished runs by verdict.");
-        for (verdict, count) in ["valid", "invalid", "unknown"].iter().zip(self.verdicts) {
-            text.value("runs_total", &[("verdict", verdict)], count as f64);
+        for (verdict, count) in Status::ALL.iter().zip(self.verdicts) {
+            text.value("runs_total", &[("verdict", verdict.name())], count as f64);
         }
         let Some(run) = &self.current else { return text.0 };
         text.family("run_info", "gauge", "The current run: its platform, or the cell of a study.");

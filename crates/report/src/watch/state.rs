@@ -31,7 +31,7 @@ pub struct LiveState {
     pub(super) current: Option<CurrentRun>,
     /// In the order of their ends.
     finished: Vec<FinishedRun>,
-    /// Number of finished runs by verdict: valid, invalid, unknown.
+    /// Number of finished runs by verdict, in the order of [`Status::ALL`].
     #[serde(skip)]
     pub(super) verdicts: [u64; 3],
     /// Why nothing follows; `None` while something does.

@@ -9,7 +9,9 @@ use klatch_instruments::{
     Files, Instruments, Kernel, PairSampler, Places, RunningInstruments, SampledSide, availability_of,
 };
 use klatch_record::observed::Sides as Processes;
-use klatch_record::{ExplainedProcess, InstrumentName, Observation, ObservationData, Slice, SlicePair};
+use klatch_record::{
+    ExplainedProcess, InstrumentName, Observation, ObservationData, STACKS_OF_SIDES, Slice, SlicePair,
+};
 
 use crate::RunError;
 use crate::duet::sides::Measured;
@@ -177,14 +179,14 @@ impl Observer {
         }
     }
 
-    /// Writes the stacks of both sides beside the result: `a.folded` and `b.folded`.
+    /// Writes the stacks of both sides beside the result.
     ///
     /// # Errors
     /// They cannot be written.
     pub(crate) fn save_stacks(&self, folder: &Path) -> Result<(), klatch_record::SaveError> {
-        for (side, stacks) in ["a", "b"].into_iter().zip(&self.seen.folded) {
+        for (file, stacks) in STACKS_OF_SIDES.into_iter().zip(&self.seen.folded) {
             let lines: String = stacks.iter().map(|(stack, count)| format!("{stack} {count}\n")).collect();
-            klatch_record::save_text(&lines, &folder.join(format!("{side}.folded")))?;
+            klatch_record::save_text(&lines, &folder.join(file))?;
         }
         Ok(())
     }

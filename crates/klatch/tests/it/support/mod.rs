@@ -31,7 +31,7 @@ pub(crate) fn run_once(out: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// As [`run_once`], with JVMs that compile with C1 alone. They start with half the CPU time, and do the same.
+/// As [`run_once`], with JVMs that compile with C1 alone. A short run then takes less CPU time, and does the same.
 pub(crate) fn run_of_many(out: &Path, arguments: &[&str]) -> Command {
     let mut command = run_once(out, arguments);
     command.env("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1");

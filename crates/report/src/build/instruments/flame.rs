@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use klatch_record::{Record, Role, Status};
+use klatch_record::{FOLDED, Record, Role, Status};
 
 use super::drawn_cells;
 use super::profile::{KINDS, Kind};
@@ -61,7 +61,7 @@ fn stacks_file<'a>(subject: &'a Subject, cell: usize, kind: &Kind) -> Option<(&'
         // Only plain file names are accepted, so that a record cannot point outside its folder.
         let plain =
             |file: &&String| Path::new(file.as_str()).components().count() == 1 && !file.contains("..");
-        Some((run, one.files.iter().filter(plain).find(|file| file.ends_with("folded"))?))
+        Some((run, one.files.iter().filter(plain).find(|file| file.ends_with(FOLDED))?))
     };
     subject.runs_of(cell).filter(|run| counts(&run.record)).filter_map(of_run).last()
 }

@@ -57,8 +57,8 @@ impl OneCpu {
     }
 }
 
-/// Figure 1 of the paper: two clients of equal weight, one with requests of length 2 from time 0 on, one with requests of length 1 from time 1
-/// on, and a quantum of 1. Both have weight 1 here instead of 2, so that virtual times are twice those of the figure.
+/// Two clients of equal weight, as in the example of the paper: one with requests of length 2 from time 0 on, one with requests of length 1
+/// from time 1 on, and a quantum of 1. The turns are worked by hand from the paper's definitions.
 #[test]
 fn the_paper_s_two_clients_take_turns_by_eligibility_and_deadline() {
     let every_quantum = Rules { runs_to_parity: false, ..LINUX_6_18 };
