@@ -1,11 +1,12 @@
 /* Runs a BPF scheduler as ordinary C, on a kernel that exists here only: the part of sched_ext that the schedulers use.
  *
  * SCHEDULER_SOURCE is the scheduler's file. Arguments: `knob=value` each, the number of CPUs, `--`, and the nice value of each task,
- * from task 0. Each line of the input is an event; time passes in ticks only. The answer to each is one line: the number of decisions
- * so far, and for each CPU the task that it runs, or -1.
+ * from task 0. Each line of the input is an event; time passes in ticks only. The answer to each is one line: the number of decisions that
+ * it caused, the CPU and the next task of each, and for each CPU the task that it runs. No task is -1.
  *
  * - `wake N`: task N, which sleeps, wakes
- * - `tick`: the timer of every CPU, in the order of their tasks' numbers; then those decide whose slice is over
+ * - `tick`: the timer of every busy CPU, in the order of their tasks' numbers; then those decide whose slice is over, then those that
+ *   a timer has kicked
  * - `yield N`: task N, which runs, calls sched_yield
  * - `sleep N`: task N, which runs, goes to sleep
  *
@@ -21,6 +22,7 @@
 #define TASKS_MAX 64
 #define REPLAY_CPUS_MAX 8
 #define QUEUES_MAX 1024
+#define DECISIONS_MAX 1024
 #define DEFAULT_SLICE_NS (20 * MS) /* of the kernel, for a task that runs on although its slice is used up */
 
 struct queue {
@@ -50,8 +52,10 @@ static s32 cpu_of_task[TASKS_MAX];
 static struct queue queues[QUEUES_MAX];
 static struct processor processors[REPLAY_CPUS_MAX];
 static struct cpumask mask;
-static u64 now_ns = 1000 * TICK_NS, decisions;
+static u64 now_ns = 1000 * TICK_NS;
 static s32 processors_used, this_cpu;
+static struct { s32 cpu, task; } decisions[DECISIONS_MAX]; /* of the current event */
+static int decisions_made;
 static int queues_used;
 
 static void fail(char *what)
@@ -127,6 +131,16 @@ static void insert(struct queue *queue, struct task_struct *p, u64 flags)
     queue->length++;
 }
 
+static bool is_in(const struct queue *queue, const struct task_struct *p)
+{
+    int i;
+
+    for (i = 0; i < queue->length; i++)
+        if (queue->tasks[i] == p)
+            return true;
+    return false;
+}
+
 static bool take(struct queue *queue, struct task_struct *p)
 {
     int i;
@@ -188,12 +202,20 @@ int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 id, u64 flags)
     return 0;
 }
 
+/* Passes over tasks that have left the queue since the walk began. */
 struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it)
 {
     struct walk *walk = walk_of(it);
-    int length = walk->tasks.length, at = walk->next++;
+    int length = walk->tasks.length;
 
-    return at < length ? walk->tasks.tasks[walk->from_tail ? length - 1 - at : at] : NULL;
+    while (walk->next < length) {
+        int at = walk->next++;
+        struct task_struct *p = walk->tasks.tasks[walk->from_tail ? length - 1 - at : at];
+
+        if (is_in(walk->queue, p))
+            return p;
+    }
+    return NULL;
 }
 
 void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it)
@@ -271,6 +293,11 @@ bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice)
     return true;
 }
 
+static s32 number_of(struct task_struct *p)
+{
+    return p ? p->pid - 1 : -1;
+}
+
 /* Makes a CPU decide, unless its task has time left. */
 static void decide(s32 cpu, struct task_struct *previous)
 {
@@ -280,7 +307,8 @@ static void decide(s32 cpu, struct task_struct *previous)
     this_cpu = cpu;
     if (runnable && previous->scx.slice)
         return;
-    decisions++;
+    if (decisions_made == DECISIONS_MAX)
+        fail("an event without end");
     scheduler.dispatch(cpu, previous);
     if (here->local.length) {
         struct task_struct *next = here->local.tasks[0];
@@ -300,6 +328,8 @@ static void decide(s32 cpu, struct task_struct *previous)
     } else if (!previous->scx.slice) {
         previous->scx.slice = DEFAULT_SLICE_NS;
     }
+    decisions[decisions_made].cpu = cpu;
+    decisions[decisions_made++].task = number_of(here->current);
     here->is_idle = !here->current;
     if (here->is_idle && !was_idle)
         here->idle_since_ns = now_ns;
@@ -353,6 +383,7 @@ static void tick(void)
 {
     struct task_struct *runs[REPLAY_CPUS_MAX];
     s32 cpus[REPLAY_CPUS_MAX], used = 0, i;
+    u64 kicked[REPLAY_CPUS_MAX];
 
     now_ns += TICK_NS;
     for (i = 0; i < TASKS_MAX; i++) {
@@ -371,6 +402,10 @@ static void tick(void)
         if (scheduler.tick)
             scheduler.tick(p);
     }
+    for (i = 0; i < processors_used; i++) {
+        kicked[i] = processors[i].kicked;
+        processors[i].kicked = 0;
+    }
     for (i = 0; i < used; i++) {
         /* Another CPU's decision may have replaced it. */
         if (processors[cpus[i]].current != runs[i])
@@ -378,6 +413,8 @@ static void tick(void)
         decide(cpus[i], runs[i]);
         follow_kicks();
     }
+    for (i = 0; i < processors_used; i++)
+        processors[i].kicked |= kicked[i];
 }
 
 static void yield(struct task_struct *p)
@@ -440,11 +477,14 @@ static void answer(void)
 {
     s32 i;
 
-    printf("%llu", decisions);
+    printf("%d", decisions_made);
+    for (i = 0; i < decisions_made; i++)
+        printf(" %d %d", decisions[i].cpu, decisions[i].task);
     for (i = 0; i < processors_used; i++)
-        printf(" %d", processors[i].current ? processors[i].current->pid - 1 : -1);
+        printf(" %d", number_of(processors[i].current));
     printf("\n");
     fflush(stdout);
+    decisions_made = 0;
 }
 
 int main(int count, char **words)

@@ -177,7 +177,7 @@ impl SchedulerSpec {
             Self::Fifo => "none",
             Self::Goodness(_) => {
                 "kernel=2.3.28|2.4.14|2.4.17, version=23|24, yield_locks=0|1, yield_to_tail=0|1, head=0|1, \
-                 preemption_threshold=0..100, previous_wins_ties=0|1, offers_yielded=0|1, yielded_competes=0|1"
+                 cache_flush_us=0..10000, preemption_threshold=0..100, previous_wins_ties=0|1, offers_yielded=0|1, yielded_competes=0|1"
             }
             Self::Multiqueue(_) => "previous_wins_ties=0|1",
             Self::O1(_) => "yield=1|2|3, idle_pulls_warm=0|1",
@@ -220,6 +220,10 @@ impl SchedulerSpec {
             (Self::Goodness(knobs), "yield_locks") => set(&mut knobs.yield_locks),
             (Self::Goodness(knobs), "yield_to_tail") => set(&mut knobs.yield_to_tail),
             (Self::Goodness(knobs), "head") => set(&mut knobs.head),
+            (Self::Goodness(knobs), "cache_flush_us") if number <= 10_000 => {
+                knobs.cache_flush_us = number as u64;
+                Some(())
+            }
             (Self::Goodness(knobs), "preemption_threshold") if number <= 100 => {
                 knobs.preemption_threshold = number as i32;
                 Some(())

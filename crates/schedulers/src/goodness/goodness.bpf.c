@@ -14,7 +14,7 @@
  * - The kernel checks counters 250 times a second.
  * - The queue's lock is held for each step of the walk, not for all of it, so CPUs wait for each other less.
  * - Real-time tasks were in this queue. Here the kernel schedules them.
- * - A wake-up kicks any idle CPU, not the one that has been idle longest. */
+ * - In 2.4 a wake-up kicks any idle CPU, not the one that has been idle longest. */
 #include "../goodness/tasks.bpf.h"
 
 #define SCHEDULER_NAME "klatch_goodness"

@@ -13,6 +13,7 @@ void BPF_PROG(goodness_running, struct task_struct *p)
     task->started_ns = here->now.since_ns = bpf_ktime_get_ns();
     here->now.task = *task;
     here->now.busy = 1;
+    here->now.taken = 0;
 }
 
 SEC("struct_ops/stopping")
@@ -25,7 +26,7 @@ void BPF_PROG(goodness_stopping, struct task_struct *p, bool runnable)
         return;
     task->slice_avg_ns = new_average(task->slice_avg_ns, bpf_ktime_get_ns() - here->now.since_ns);
     charge(task, version());
-    here->now.busy = 0;
+    here->now.busy = here->now.taken;
 }
 
 /* Charges each tick at once, so that a recalculation of another CPU halves what is left of the slice, and extends it. */

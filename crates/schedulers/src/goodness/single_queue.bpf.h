@@ -83,7 +83,23 @@ static __always_inline s32 preempted_by(struct task_struct *p, const struct good
     return worst;
 }
 
-/* Kicks a CPU for a woken task: an idle one, or one whose current task is worse. */
+/* Kicks an idle CPU where `p` may run: in 2.3 the first. Returns whether there is one. */
+static __always_inline bool kick_idle(struct task_struct *p)
+{
+    s32 i;
+
+    if (version() != LINUX_2_3)
+        return kick_idle_cpu(p);
+    bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
+        if (may_run(p, i) && scx_bpf_test_and_clear_cpu_idle(i)) {
+            kick_if_idle(i);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Kicks a CPU for a task that was woken, or left its CPU to another one: an idle CPU, or one whose current task is worse. */
 static __always_inline void reschedule_idle(struct task_struct *p, struct goodness_task *task)
 {
     s32 home = scx_bpf_task_cpu(p), worst;
@@ -99,7 +115,7 @@ static __always_inline void reschedule_idle(struct task_struct *p, struct goodne
         && should_wait_for_cpu(task->slice_avg_ns, cpu->now.task.slice_avg_ns, knobs[CACHE_FLUSH_US].value * 1000)
         && scx_bpf_nr_cpu_ids() > 1)
         return;
-    if (kick_idle_cpu(p))
+    if (kick_idle(p))
         return;
     worst = preempted_by(p, task, home);
     if (worst >= 0) {
@@ -134,7 +150,7 @@ void BPF_PROG(goodness_enqueue, struct task_struct *p, u64 flags)
     scx_bpf_dsq_insert(p, queue_of(task), TICK_NS, flags);
     if (task->sync)
         task->sync = 0;
-    else if (is_offered(reason, version()))
+    else if (reason == WOKEN || (is_offered(reason, version()) && scx_bpf_nr_cpu_ids() > 1))
         reschedule_idle(p, task);
 }
 
@@ -181,6 +197,13 @@ static __always_inline bool walk(struct cpu *here, s32 cpu, u64 mm)
         if (task)
             scx_bpf_dsq_move_set_slice(&it, task->counter_ns);
         taken = scx_bpf_dsq_move(&it, best, SCX_DSQ_LOCAL, 0);
+        if (taken && task) {
+            /* In the original the previous task is offered after the switch, also to its own CPU. */
+            here->now.task = *task;
+            here->now.task.cpu = cpu;
+            here->now.task.started_ns = bpf_ktime_get_ns();
+            here->now.taken = 1;
+        }
         if (!taken) {
             count(TOO_LATE);
             taken = scx_bpf_dsq_move_to_local(QUEUE);

@@ -63,6 +63,7 @@ static __always_inline void charge_decision(struct task_struct *prev, u64 versio
 /* The current task of a CPU; running.bpf.h maintains it. */
 struct running {
     u32 busy;
+    u32 taken; /* `task` was chosen, and runs as soon as the one before it has stopped */
     u64 since_ns;
     struct goodness_task task;
 };
@@ -101,12 +102,18 @@ static __always_inline void start_yield(struct goodness_task *task, struct task_
     set_slice(p, 0);
 }
 
-/* Lets the previous task run on. With a counter of 0 it runs until the next tick, as in the original. */
+/* How long a task runs. With a counter of 0 it does until the next tick, as in the original. */
+static __always_inline u64 slice_of(const struct goodness_task *task)
+{
+    return task->counter_ns ? task->counter_ns : TICK_NS;
+}
+
+/* Lets the previous task run on. */
 static __always_inline void keep_running(struct running *now, struct goodness_task *task, struct task_struct *p)
 {
     task->yielded = 0;
     now->task = *task;
-    set_slice(p, task->counter_ns ? task->counter_ns : TICK_NS);
+    set_slice(p, slice_of(task));
 }
 
 /* Creates the data of a task; a forked one gets half of its parent's counter. Returns 0 or an error. */

@@ -40,18 +40,20 @@ struct cpu {
     struct mq_cache published;
     struct mq_walk walk; /* the current one */
     struct running now;
+    s32 na_best; /* na_goodness of the best task of the walk, if that waits */
     s32 bound, at; /* of the current search; in memory because the verifier would track every value of locals */
 };
 
 CPUS(struct cpu);
 #include "../goodness/running.bpf.h"
 
-/* Chooses the CPU of a woken task: its own if idle, another idle one, or the one with the lowest preempt_cost. */
+/* Chooses the CPU of a woken task: its own if idle, another idle one, or the one with the lowest preempt_cost if it is worth it. */
 SEC("struct_ops/select_cpu")
 s32 BPF_PROG(multiqueue_select_cpu, struct task_struct *p, s32 last, u64 flags)
 {
-    struct cpu *scratch = cpu_of(bpf_get_smp_processor_id());
+    struct cpu *scratch = cpu_of(bpf_get_smp_processor_id()), *cpu;
     struct goodness_task *task = task_of(p);
+    struct goodness_task current;
     s32 i;
 
     if (!task || !scratch || scx_bpf_test_and_clear_cpu_idle(last))
@@ -61,22 +63,27 @@ s32 BPF_PROG(multiqueue_select_cpu, struct task_struct *p, s32 last, u64 flags)
         return i;
     catch_up(task, epoch, LINUX_2_4);
     scratch->bound = na_goodness(task);
-    scratch->at = last;
+    scratch->at = -1;
     bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
-        struct cpu *cpu = cpu_of(i);
-        struct goodness_task current;
         s32 cost;
 
+        cpu = cpu_of(i);
         if (!cpu || !cpu->now.busy || !may_run(p, i))
             continue;
         current = now_of(&cpu->now, LINUX_2_4);
         cost = preempt_cost(na_goodness(&current), i == last);
-        if (cost < scratch->bound && mq_preempts(task, &current, i)) {
+        if (cost < scratch->bound) {
             scratch->bound = cost;
             scratch->at = i;
-            task->sync = 1; /* makes enqueue preempt that CPU */
         }
     }
+    cpu = cpu_of(scratch->at);
+    if (!cpu)
+        return last;
+    current = now_of(&cpu->now, LINUX_2_4);
+    if (!mq_preempts(task, &current, scratch->at))
+        return last;
+    task->sync = 1; /* makes enqueue preempt that CPU */
     return scratch->at;
 }
 
@@ -104,30 +111,43 @@ void BPF_PROG(multiqueue_enqueue, struct task_struct *p, u64 flags)
     }
 }
 
+/* Takes the task `pid` from the queue that `it` walks. Returns whether it was there. */
+static __always_inline bool take_task(struct bpf_iter_scx_dsq *it, s32 cpu, s32 pid)
+{
+    struct task_struct *p = bpf_task_from_pid(pid);
+    struct goodness_task *task;
+    bool taken = false;
+
+    if (!p)
+        return false;
+    task = task_of(p);
+    if (task && may_run(p, cpu)) {
+        catch_up(task, epoch, LINUX_2_4);
+        scx_bpf_dsq_move_set_slice(it, slice_of(task));
+        taken = scx_bpf_dsq_move(it, p, SCX_DSQ_LOCAL, 0);
+    }
+    bpf_task_release(p);
+    return taken;
+}
+
 /* Takes the task `pid` from the queue of `from`, and publishes the first task of that queue instead. */
 static __always_inline bool steal(s32 cpu, s32 from, struct cpu *victim, s32 pid)
 {
     struct bpf_iter_scx_dsq it;
-    struct task_struct *p, *first;
+    struct task_struct *first;
     struct goodness_task *task;
-    bool taken = false;
+    bool taken;
 
     clear_cache(&victim->published);
     bpf_iter_scx_dsq_new(&it, from, 0);
-    p = bpf_task_from_pid(pid);
-    if (p) {
-        task = task_of(p);
-        if (task && may_run(p, cpu)) {
-            scx_bpf_dsq_move_set_slice(&it, task->counter_ns);
-            taken = scx_bpf_dsq_move(&it, p, SCX_DSQ_LOCAL, 0);
-        }
-        bpf_task_release(p);
-    }
+    taken = take_task(&it, cpu, pid);
     first = bpf_iter_scx_dsq_next(&it);
     if (first) {
         task = task_of(first);
-        if (task)
+        if (task) {
+            catch_up(task, epoch, LINUX_2_4);
             offer_to_cache(&victim->published, na_goodness(task), first->pid);
+        }
     }
     bpf_iter_scx_dsq_destroy(&it);
     return taken;
@@ -176,36 +196,43 @@ static __always_inline bool take_any(s32 cpu)
     return false;
 }
 
-/* Walks the own queue and takes its best task if it is better than the previous one. Returns whether a task was taken. */
-static __always_inline bool walk(struct cpu *here, s32 cpu, s32 worth_of_previous, u64 mm)
+/* Walks the own queue for the best two tasks, and publishes the second if it waits. The previous task, with pid 0, competes first; if it
+ * is the second, it is published when it is inserted. */
+static __always_inline void walk(struct cpu *here, s32 cpu, s32 worth_of_previous, u64 mm)
 {
     struct bpf_iter_scx_dsq it;
-    struct task_struct *p, *best = NULL;
-    struct goodness_task *task;
-    bool taken = false;
+    struct task_struct *p;
 
     here->walk.best.worth = worth_of_previous;
     here->walk.best.pid = 0;
     clear_cache(&here->walk.second);
     bpf_iter_scx_dsq_new(&it, cpu, 0);
     while ((p = bpf_iter_scx_dsq_next(&it))) {
-        task = task_of(p);
+        struct goodness_task *task = task_of(p);
+
         if (!task || !may_run(p, cpu))
             continue;
         count(EXAMINED);
         catch_up(task, epoch, LINUX_2_4);
         if (offer_to_walk(&here->walk, local_goodness(task, mm), p->pid))
-            best = p;
+            here->na_best = na_goodness(task);
     }
-    if (!must_recalculate(here->walk.best.worth)) {
-        if (best) {
-            task = task_of(best);
-            if (task)
-                scx_bpf_dsq_move_set_slice(&it, task->counter_ns);
-            taken = scx_bpf_dsq_move(&it, best, SCX_DSQ_LOCAL, 0);
-        }
-        here->published = here->walk.second;
-    }
+    bpf_iter_scx_dsq_destroy(&it);
+    here->published = here->walk.second;
+    if (!here->published.pid)
+        clear_cache(&here->published);
+}
+
+/* Takes the best task of the walk, if it is not the previous one. Returns whether a task was taken. */
+static __always_inline bool take_best(struct cpu *here, s32 cpu)
+{
+    struct bpf_iter_scx_dsq it;
+    bool taken;
+
+    if (!here->walk.best.pid)
+        return false;
+    bpf_iter_scx_dsq_new(&it, cpu, 0);
+    taken = take_task(&it, cpu, here->walk.best.pid);
     bpf_iter_scx_dsq_destroy(&it);
     return taken;
 }
@@ -214,9 +241,10 @@ SEC("struct_ops/dispatch")
 void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
 {
     u64 started_ns = bpf_ktime_get_ns(), mm = loaded_mm(prev);
-    s32 length = scx_bpf_dsq_nr_queued(cpu), worth = NO_TASK, affine;
+    s32 length = scx_bpf_dsq_nr_queued(cpu), worth = NO_TASK, round;
     struct goodness_task *task = NULL;
     struct cpu *here = cpu_of(cpu);
+    bool taken = false;
 
     if (!here)
         return;
@@ -228,26 +256,31 @@ void BPF_PROG(multiqueue_dispatch, s32 cpu, struct task_struct *prev)
         charge(task, LINUX_2_4);
         worth = local_goodness(task, mm);
     }
-    affine = here->published.worth > worth ? here->published.worth : worth;
-    if (steal_better(here, cpu, with_affinity(affine)) || walk(here, cpu, worth, mm))
-        goto out;
-    if (must_recalculate(here->walk.best.worth)) {
+    bpf_for(round, 0, 2) {
+        walk(here, cpu, worth, mm);
+        taken = steal_better(here, cpu, with_affinity(here->walk.best.worth));
+        if (taken) {
+            if (here->walk.best.pid)
+                offer_to_cache(&here->published, here->na_best, here->walk.best.pid);
+            break;
+        }
+        if (!must_recalculate(here->walk.best.worth)) {
+            taken = take_best(here, cpu);
+            break;
+        }
         count(RECALCULATIONS);
         start_epoch();
         if (task) {
             catch_up(task, epoch, LINUX_2_4);
             worth = local_goodness(task, mm);
         }
-        if (walk(here, cpu, worth, mm))
-            goto out;
     }
-    if (task) {
+    if (!taken && task) {
         count(CONTINUED);
         keep_running(&here->now, task, prev);
-    } else if (!scx_bpf_dsq_move_to_local(cpu)) {
+    } else if (!taken && !scx_bpf_dsq_move_to_local(cpu)) {
         take_any(cpu);
     }
-out:
     charge_decision(prev, LINUX_2_4);
     record_decision(started_ns, length);
 }

@@ -13,7 +13,8 @@ static __always_inline s32 load_of(struct cpu *cpu)
     return cpu->queued + cpu->busy;
 }
 
-/* Pulls tasks from the lists of `from`: expired before active, better priorities first, from the tail of each list. */
+/* Pulls tasks from the lists of `from` into the active array: expired before active ones, better priorities first, from the tail of each
+ * list. */
 static __always_inline void pull(s32 cpu, struct cpu *here, s32 from, struct cpu *victim, s32 wanted, bool idle)
 {
     u64 now = bpf_ktime_get_ns();
@@ -22,7 +23,7 @@ static __always_inline void pull(s32 cpu, struct cpu *here, s32 from, struct cpu
     here->pulled = 0;
     bpf_for(i, 0, 2 * PRIORITIES) {
         u32 priority = (u32)i % PRIORITIES;
-        u32 expired = i < PRIORITIES, array = victim->active ^ expired, mine = here->active ^ expired;
+        u32 expired = i < PRIORITIES, array = victim->active ^ expired;
         struct bpf_iter_scx_dsq it;
         struct task_struct *p;
 
@@ -40,12 +41,12 @@ static __always_inline void pull(s32 cpu, struct cpu *here, s32 from, struct cpu
                 count(WARM);
                 continue;
             }
-            if (!scx_bpf_dsq_move(&it, p, idle ? SCX_DSQ_LOCAL : list_of(cpu, mine, priority), 0))
+            if (!scx_bpf_dsq_move(&it, p, idle ? SCX_DSQ_LOCAL : list_of(cpu, here->active, priority), 0))
                 continue;
             here->pulled++;
             count(idle ? PULLED_IDLE : PULLED_BUSY);
             if (!idle) {
-                mark_list(here, mine, priority);
+                mark_list(here, here->active, priority);
                 set_queued_on(task, cpu);
             }
         }
@@ -55,30 +56,32 @@ static __always_inline void pull(s32 cpu, struct cpu *here, s32 from, struct cpu
     }
 }
 
+/* Pulls tasks from the CPU with the highest load. A busy CPU takes the larger of its present load and that at its last balance, and the
+ * smaller of those of the others. */
 static __always_inline void balance(s32 cpu, struct cpu *here, bool idle)
 {
     s32 own = load_of(here), wanted, i;
     struct cpu *other;
 
-    if (!idle && here->previous_load > own)
-        own = here->previous_load;
-    here->most = 0;
+    if (!idle && here->loads[cpu & (CPUS_MAX - 1)] > own)
+        own = here->loads[cpu & (CPUS_MAX - 1)];
+    here->most = 1;
     here->from = -1;
     bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
-        s32 load;
+        s32 *before = &here->loads[i & (CPUS_MAX - 1)], load, now;
 
         other = cpu_of(i);
-        if (!other || i == cpu || !other->queued)
+        if (!other)
             continue;
-        load = load_of(other);
-        if (!idle && other->previous_load < load)
-            load = other->previous_load;
-        if (load > here->most) {
+        load = now = load_of(other);
+        if (!idle && *before < load)
+            load = *before;
+        *before = now;
+        if (i != cpu && load > here->most) {
             here->most = load;
             here->from = i;
         }
     }
-    here->previous_load = load_of(here);
     wanted = to_pull(here->most, own, idle);
     other = cpu_of(here->from);
     if (here->from >= 0 && wanted > 0 && other)

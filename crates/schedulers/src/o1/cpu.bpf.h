@@ -14,13 +14,14 @@ struct cpu {
     struct array arrays[2];
     u32 active;
     s32 queued; /* waiting tasks */
-    s32 previous_load; /* at the last balance */
+    s32 loads[CPUS_MAX]; /* of all CPUs at the last balance of this one */
+    u32 balance_is_due;
     s32 pulled, most, from; /* of the current balance; in memory because the verifier would track every value of locals */
     s32 busy;
     s32 priority; /* of the current task */
     s32 pid;      /* of the current task, or the last one */
     u64 expired_since_ns;
-    u64 balanced_ns;
+    u64 period; /* between two balances of a busy CPU, the current one; 0 after the CPU was idle */
 };
 
 CPUS(struct cpu);

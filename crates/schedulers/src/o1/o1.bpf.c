@@ -8,8 +8,8 @@
  *
  * Differences from the original:
  * - There are 40 lists, not 140, because the kernel schedules real-time tasks.
- * - An idle CPU is kicked once, as soon as a task waits; the original polled every millisecond.
- * - A busy CPU balances when it decides, not at a tick. It keeps one earlier load of its own, not one for each other CPU.
+ * - An idle CPU has no tick here. It looks for tasks at the ticks of each CPU where some wait.
+ * - A busy CPU whose balance is due decides again; the original balanced in the tick.
  * - Slices end when the kernel checks, 250 times a second; sleep is counted in ns, not in ticks as the run time is.
  * - A running task is in no list here. A preempted one is inserted at the head of its list, where it was in the original. */
 #include "klatch.bpf.h"
@@ -121,8 +121,6 @@ void BPF_PROG(o1_enqueue, struct task_struct *p, u64 flags)
     if (reason == WOKEN && cpu->busy && task->priority < cpu->priority) {
         count(PREEMPTIONS);
         preempt(home);
-    } else if (cpu->busy || reason != WOKEN) {
-        kick_idle_cpu(p);
     }
 }
 
@@ -164,34 +162,34 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
         behind_next = task->yielded && knobs[YIELD].value == YIELD_BEHIND_NEXT;
         previous = task->priority;
     }
-    if (started_ns - here->balanced_ns >= knobs[BALANCE_MS].value * MS) {
-        here->balanced_ns = started_ns;
+    if (here->balance_is_due && load_of(here))
         balance(cpu, here, false);
-    }
+    here->balance_is_due = 0;
     bpf_for(round, 0, 2 * PRIORITIES) {
         s32 active = best_list(cpu, here->active);
         s32 expired = best_list(cpu, !(here->active & 1));
         enum choice choice = choose(active, expired, previous, place, behind_next);
         s32 chosen = choice == FROM_EXPIRED ? expired : active;
+        u32 array = here->active ^ (choice == FROM_EXPIRED);
         u64 list;
 
-        if (choice == FROM_EXPIRED || (choice == PREVIOUS && place.expired))
-            swap_arrays(here);
         if (choice == FROM_ACTIVE || choice == FROM_EXPIRED) {
-            list = list_of(cpu, here->active, chosen);
+            list = list_of(cpu, array, chosen);
             if (!scx_bpf_dsq_move_to_local(list)) {
                 count(TOO_LATE);
-                unmark_list(here, here->active, chosen);
+                unmark_list(here, array, chosen);
                 /* Tasks that the kernel does not give to this CPU go back to the CPUs that they are on: no other would take
                  * them, and RCU may wait for one of them. */
                 drain_queue(cpu, list, true);
                 continue;
             }
             if (!scx_bpf_dsq_nr_queued(list))
-                unmark_list(here, here->active, chosen);
+                unmark_list(here, array, chosen);
             if (task && behind_next)
                 task->priority = priority_behind(previous, chosen);
         }
+        if (choice == FROM_EXPIRED || (choice == PREVIOUS && place.expired))
+            swap_arrays(here);
         if (task && task->yielded)
             count_yield(outcome_of(choice, previous, chosen));
         if (choice == PREVIOUS) {
@@ -199,13 +197,22 @@ void BPF_PROG(o1_dispatch, s32 cpu, struct task_struct *prev)
             task->yielded = 0;
             if (!task->slice_ns)
                 renew_slice(task);
+            here->priority = task->priority;
             set_slice(prev, task->slice_ns);
         }
-        if (choice == NOTHING)
+        if (choice == NOTHING) {
+            here->period = 0;
             balance(cpu, here, true);
+        }
         break;
     }
     record_decision(started_ns, length);
+}
+
+/* The number of the current period between two balances of a busy CPU. */
+static __always_inline u64 period_now(void)
+{
+    return bpf_ktime_get_ns() / (knobs[BALANCE_MS].value * MS);
 }
 
 SEC("struct_ops/running")
@@ -220,6 +227,8 @@ void BPF_PROG(o1_running, struct task_struct *p)
     task->started_ns = bpf_ktime_get_ns();
     here->priority = task->priority;
     here->busy = 1;
+    if (!here->period)
+        here->period = period_now();
     if (here->pid != p->pid)
         count(SWITCHES);
     here->pid = p->pid;
@@ -259,6 +268,35 @@ bool BPF_PROG(o1_yield, struct task_struct *from, struct task_struct *to)
     task->yielded = 1;
     set_slice(from, 0);
     return true;
+}
+
+/* If tasks wait here, idle CPUs look for some. Once in a period, a busy CPU balances if tasks wait elsewhere. */
+SEC("struct_ops/tick")
+void BPF_PROG(o1_tick, struct task_struct *p)
+{
+    s32 cpu = scx_bpf_task_cpu(p), i;
+    struct cpu *here = cpu_of(cpu);
+    u64 period = period_now();
+
+    if (!here)
+        return;
+    if (here->queued > 0) {
+        bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
+            if (scx_bpf_test_and_clear_cpu_idle(i))
+                kick_if_idle(i);
+        }
+    }
+    if (period == here->period)
+        return;
+    here->period = period;
+    bpf_for(i, 0, scx_bpf_nr_cpu_ids()) {
+        struct cpu *other = cpu_of(i);
+
+        if (other && i != cpu && other->queued > 0)
+            here->balance_is_due = 1;
+    }
+    if (here->balance_is_due)
+        set_slice(p, 0);
 }
 
 SEC("struct_ops.s/init_task")
@@ -309,6 +347,6 @@ s32 BPF_PROG(o1_init)
 }
 
 SCHEDULER(.select_cpu = (void *)o1_select_cpu, .enqueue = (void *)o1_enqueue, .dispatch = (void *)o1_dispatch,
-          .running = (void *)o1_running, .stopping = (void *)o1_stopping, .quiescent = (void *)o1_quiescent,
-          .yield = (void *)o1_yield, .cpu_offline = (void *)o1_cpu_offline, .init_task = (void *)o1_init_task,
-          .init = (void *)o1_init, .name = "klatch_o1");
+          .running = (void *)o1_running, .tick = (void *)o1_tick, .stopping = (void *)o1_stopping,
+          .quiescent = (void *)o1_quiescent, .yield = (void *)o1_yield, .cpu_offline = (void *)o1_cpu_offline,
+          .init_task = (void *)o1_init_task, .init = (void *)o1_init, .name = "klatch_o1");

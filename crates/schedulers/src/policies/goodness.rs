@@ -84,6 +84,12 @@ unsafe extern "C" {
     fn klatch_goodness_of_previous(task: *mut Task, cpu: i32, version: u64, bonus: i32) -> i32;
     fn klatch_goodness_catch_up(task: *mut Task, epoch: u64, version: u64);
     fn klatch_goodness_charge_run(task: *mut Task, ns: u64);
+    fn klatch_goodness_add_slice(task: *mut Task, ns: u64);
+    fn klatch_goodness_should_wait_for_cpu(
+        task: *const Task,
+        current: *const Task,
+        cache_flush_ns: u64,
+    ) -> i32;
     safe fn klatch_goodness_must_recalculate(best: i32) -> i32;
     safe fn klatch_goodness_yield_has_effect(waiting: u64, version: u64) -> i32;
     safe fn klatch_goodness_full_slice_ns(nice: i32, version: u64) -> u64;
@@ -151,6 +157,18 @@ impl Task {
     pub fn charge_run(&mut self, ns: u64) {
         // SAFETY: the pointer is that of a live, exclusive reference.
         unsafe { klatch_goodness_charge_run(self, ns) }
+    }
+
+    /// Adds a run of `ns` between two switches to its average.
+    pub fn add_slice(&mut self, ns: u64) {
+        // SAFETY: the pointer is that of a live, exclusive reference.
+        unsafe { klatch_goodness_add_slice(self, ns) }
+    }
+
+    /// Whether it waits for its last CPU, where `current` runs: on average both run for less than `cache_flush_ns` together.
+    pub fn waits_for_cpu(&self, current: &Self, cache_flush_ns: u64) -> bool {
+        // SAFETY: the pointers are those of live references.
+        unsafe { klatch_goodness_should_wait_for_cpu(self, current, cache_flush_ns) != 0 }
     }
 
     /// Applies the recalculations that the task has missed.

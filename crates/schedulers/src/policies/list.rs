@@ -99,6 +99,16 @@ impl List {
         self.len -= 1;
     }
 
+    /// The tasks from tail to head.
+    pub fn iter_from_tail<'a>(&self, links: &'a Links) -> impl Iterator<Item = TaskId> + use<'a> {
+        let mut at = self.tail;
+        std::iter::from_fn(move || {
+            let task = (at != Self::END).then_some(at)?;
+            at = links.previous[task as usize];
+            Some(task)
+        })
+    }
+
     /// The tasks from head to tail.
     pub fn iter<'a>(&self, links: &'a Links) -> impl Iterator<Item = TaskId> + use<'a> {
         let mut at = self.head;
@@ -122,6 +132,7 @@ mod tests {
         list.push_front(&mut links, 2);
         list.push_back(&mut links, 3);
         assert_eq!(list.iter(&links).collect::<Vec<_>>(), [2, 0, 1, 3]);
+        assert_eq!(list.iter_from_tail(&links).collect::<Vec<_>>(), [3, 1, 0, 2]);
         for (removed, rest) in [(0, &[2, 1, 3][..]), (3, &[2, 1]), (2, &[1]), (1, &[])] {
             list.remove(&mut links, removed);
             assert_eq!(list.iter(&links).collect::<Vec<_>>(), rest);

@@ -155,9 +155,6 @@ impl Place {
     /// The tail of the active array.
     pub const ACTIVE_TAIL: Self = Self { expired: 0, end: 0 };
 
-    /// The tail of the expired array.
-    pub const EXPIRED_TAIL: Self = Self { expired: 1, end: 0 };
-
     /// Whether it is the expired array.
     pub fn is_expired(&self) -> bool {
         self.expired != 0

@@ -26,8 +26,10 @@ pub struct GoodnessKnobs {
     pub yield_locks: bool,
     /// `sched_yield` moves the task to the tail: 2.3, and 2.4.15 on.
     pub yield_to_tail: bool,
-    /// The first waiting task is taken without a walk: the experiment of the study of 2000.
+    /// The first waiting task with time left is taken without a walk: the experiment of the study of 2000.
     pub head: bool,
+    /// In 2.3, with several CPUs, a woken task waits for its CPU if on average both tasks together run for less, in µs.
+    pub cache_flush_us: u64,
     /// A woken task preempts if its goodness is higher by more than this.
     pub preemption_threshold: i32,
     /// The previous task wins ties with waiting tasks; else the earliest in the queue does: 2.4.15 on.
@@ -46,9 +48,10 @@ impl GoodnessKnobs {
         yield_locks: true,
         yield_to_tail: true,
         head: false,
+        cache_flush_us: 100,
         preemption_threshold: 0,
         previous_wins_ties: true,
-        offers_yielded: false,
+        offers_yielded: true,
         yielded_competes: false,
     };
     /// Linux 2.4.14: a yield takes no lock, and the task keeps its place.
@@ -57,6 +60,7 @@ impl GoodnessKnobs {
         yield_locks: false,
         yield_to_tail: false,
         head: false,
+        cache_flush_us: 100,
         preemption_threshold: 1,
         previous_wins_ties: true,
         offers_yielded: false,
@@ -88,7 +92,11 @@ pub(crate) struct Goodness {
     pub(super) tasks: Vec<Task>,
     links: Links,
     queue: List,
+    /// With `head`: waiting tasks without time left. They enter the queue when a recalculation gives them new time.
+    exhausted: List,
     flags: Vec<u8>,
+    /// When each CPU switched to its task.
+    since_ns: Vec<u64>,
     placement: Placement,
     epoch: u64,
 }
@@ -106,6 +114,8 @@ impl Goodness {
             tasks: spaces.iter().enumerate().map(task).collect(),
             links: Links::new(spaces.len()),
             queue: List::EMPTY,
+            exhausted: List::EMPTY,
+            since_ns: vec![0; cpus],
             flags: (0..spaces.len()).map(|task| placement.flags(task as TaskId)).collect(),
             epoch: 0,
             knobs,
@@ -121,23 +131,50 @@ impl Goodness {
         self.tasks[task as usize].catch_up(self.epoch, self.knobs.version);
     }
 
-    /// The CPU for a woken or preempted task: its last one if that is idle, else the one that has been idle longest, else the one whose current
-    /// task is worse by most.
-    fn reschedule_idle(&mut self, woken: TaskId, view: &View<'_>) -> Option<usize> {
+    /// The CPU for a task that was woken, or left its CPU to another one: its last one if that is idle, else by the rule of the version.
+    fn reschedule_idle(&mut self, task: TaskId, view: &View<'_>) -> Option<usize> {
         // A recalculation is of all tasks, so also of those that run.
-        view.current.iter().flatten().chain([&woken]).for_each(|&task| self.catch_up(task));
-        let last = self.tasks[woken as usize].cpu as usize;
-        if view.idle[last] {
-            return Some(last);
+        view.current.iter().flatten().chain([&task]).for_each(|&task| self.catch_up(task));
+        let last = self.tasks[task as usize].cpu as usize;
+        match self.knobs.version {
+            _ if view.idle[last] => Some(last),
+            Version::Linux2_3 => self.first_worse(task, last, view),
+            Version::Linux2_4 => self.worst(task, view),
         }
-        let allowed = |cpu: usize| self.placement.allows(woken, cpu);
+    }
+
+    /// By how much a task is better than the current one of `cpu`.
+    fn gain(&self, task: TaskId, cpu: usize, view: &View<'_>) -> Option<i32> {
+        let current = &self.tasks[view.current[cpu]? as usize];
+        let terms = self.terms(cpu, current.mm);
+        Some(self.tasks[task as usize].goodness(terms) - current.goodness(terms))
+    }
+
+    /// Linux 2.3: none if both the task and the current one of its last CPU run briefly; else the first idle CPU; else the last one, or the
+    /// first other one, whose current task is worse.
+    fn first_worse(&self, task: TaskId, last: usize, view: &View<'_>) -> Option<usize> {
+        let waits = |current: TaskId| {
+            let current = &self.tasks[current as usize];
+            self.tasks[task as usize].waits_for_cpu(current, self.knobs.cache_flush_us * 1000)
+        };
+        if view.current.len() > 1 && view.current[last].is_some_and(waits) {
+            return None;
+        }
+        let allowed = || (0..view.current.len()).filter(|&cpu| self.placement.allows(task, cpu));
+        let is_worse = |cpu: usize| {
+            self.gain(task, cpu, view).is_some_and(|gain| gain > self.knobs.preemption_threshold)
+        };
+        allowed()
+            .find(|&cpu| view.idle[cpu])
+            .or_else(|| std::iter::once(last).chain(allowed()).find(|&cpu| is_worse(cpu)))
+    }
+
+    /// Linux 2.4: the CPU that has been idle longest, else the one whose current task is worse by most.
+    fn worst(&self, task: TaskId, view: &View<'_>) -> Option<usize> {
+        let allowed = |cpu: usize| self.placement.allows(task, cpu);
         view.longest_idle(allowed).or_else(|| {
-            let busy = view.current.iter().enumerate().filter(|&(cpu, _)| allowed(cpu));
-            let gains = busy.filter_map(|(cpu, current)| {
-                let current = &self.tasks[(*current)? as usize];
-                let terms = self.terms(cpu, current.mm);
-                Some((self.tasks[woken as usize].goodness(terms) - current.goodness(terms), Reverse(cpu)))
-            });
+            let cpus = (0..view.current.len()).filter(|&cpu| allowed(cpu));
+            let gains = cpus.filter_map(|cpu| Some((self.gain(task, cpu, view)?, Reverse(cpu))));
             let (gain, Reverse(cpu)) = gains.max()?;
             (gain > self.knobs.preemption_threshold).then_some(cpu)
         })
@@ -180,11 +217,52 @@ impl Goodness {
         }
     }
 
-    /// The first task that `cpu` may run.
-    fn first(&self, cpu: usize, decision: &mut Decision) -> Option<TaskId> {
+    /// The first task that `cpu` may run and that has time left, else the previous one.
+    fn head(&mut self, cpu: usize, runnable: Option<TaskId>, decision: &mut Decision) -> Option<TaskId> {
         let mask = RUNNING | self.placement.mask(cpu);
-        let mut queue = self.queue.iter(&self.links).inspect(|_| decision.elements += 1);
-        queue.find(|&task| self.flags[task as usize] & mask == 0)
+        loop {
+            let queue = self.queue.iter(&self.links).inspect(|_| decision.elements += 1);
+            let first = { queue }.find(|&task| self.flags[task as usize] & mask == 0);
+            if first.is_some() {
+                return first;
+            }
+            let mut best = NO_TASK;
+            if let Some(previous) = runnable {
+                self.catch_up(previous);
+                let task = &mut self.tasks[previous as usize];
+                best = task.goodness_as_previous(cpu as i32, self.knobs.version, self.bonus);
+            }
+            let waits = |task: TaskId| self.flags[task as usize] & mask == 0;
+            if best < 0 && self.exhausted.iter(&self.links).any(waits) {
+                best = 0;
+            }
+            if !goodness::must_recalculate(best) {
+                return runnable;
+            }
+            self.epoch += 1;
+            decision.recalculated += self.tasks.len() as u32;
+            while !self.exhausted.is_empty() {
+                let first = self.exhausted.head();
+                self.exhausted.remove(&mut self.links, first);
+                self.queue.push_back(&mut self.links, first);
+            }
+        }
+    }
+
+    /// With `head`: inserts a task that waits, at the front or at the back.
+    fn wait(&mut self, task: TaskId, at_front: bool) {
+        let has_time = self.tasks[task as usize].counter_ns > 0;
+        let list = if has_time { &mut self.queue } else { &mut self.exhausted };
+        if at_front {
+            list.push_front(&mut self.links, task);
+        } else {
+            list.push_back(&mut self.links, task);
+        }
+    }
+
+    /// Runnable tasks, the current ones included.
+    fn runnable(&self) -> u32 {
+        self.queue.len() + self.exhausted.len()
     }
 }
 
@@ -202,7 +280,12 @@ impl Scheduler for Goodness {
     }
 
     fn wake(&mut self, task: TaskId, view: &View<'_>) -> Wake {
-        self.queue.push_front(&mut self.links, task);
+        if self.knobs.head {
+            self.catch_up(task);
+            self.wait(task, true);
+        } else {
+            self.queue.push_front(&mut self.links, task);
+        }
         Wake { cpus_read: view.current.len() as u32, kick: self.reschedule_idle(task, view) }
     }
 
@@ -214,13 +297,25 @@ impl Scheduler for Goodness {
             self.queue.remove(&mut self.links, asleep);
         }
         decision.next = if self.knobs.head {
-            self.first(cpu, &mut decision).or(runnable)
+            self.head(cpu, runnable, &mut decision)
         } else {
             self.best(cpu, mm, runnable, &mut decision)
         };
         if let Some(previous) = previous {
             self.flags[previous as usize] &= !RUNNING;
             self.tasks[previous as usize].yielded = 0;
+        }
+        if decision.next != previous {
+            let ran_ns = view.now_ns - std::mem::replace(&mut self.since_ns[cpu], view.now_ns);
+            if let Some(previous) = previous {
+                self.tasks[previous as usize].add_slice(ran_ns);
+            }
+            if let Some(left) = runnable.filter(|_| self.knobs.head) {
+                self.catch_up(left);
+                let at_front = cause != Cause::Yield && self.tasks[left as usize].counter_ns > 0;
+                self.queue.remove(&mut self.links, left);
+                self.wait(left, at_front);
+            }
         }
         let stays_runnable = runnable.is_some() && decision.next != runnable;
         let offers = cause == Cause::Preemption || self.knobs.offers_yielded;
@@ -234,7 +329,7 @@ impl Scheduler for Goodness {
 
     fn yields(&mut self, _cpu: usize, task: TaskId, view: &View<'_>) -> Yield {
         let running = view.current.iter().flatten().count() as u64;
-        let waiting = u64::from(self.queue.len()).saturating_sub(running);
+        let waiting = u64::from(self.runnable()).saturating_sub(running);
         let decides = goodness::yield_has_effect(waiting, self.knobs.version);
         if decides {
             self.tasks[task as usize].yielded = 1;
@@ -266,6 +361,6 @@ impl Scheduler for Goodness {
     }
 
     fn queue_length(&self, _cpu: usize) -> u32 {
-        self.queue.len()
+        self.runnable()
     }
 }

@@ -42,6 +42,9 @@ pub(crate) struct Multiqueue {
     placement: Placement,
     epoch: u64,
     bonus: i32,
+    /// The queues of the BPF program have another order, and from now on that may matter.
+    #[cfg(test)]
+    pub(super) order_mattered: bool,
 }
 
 impl Multiqueue {
@@ -62,7 +65,13 @@ impl Multiqueue {
             epoch: 0,
             bonus: if cpus == 1 { 0 } else { SAME_CPU_BONUS },
             placement,
+            #[cfg(test)]
+            order_mattered: false,
         }
+    }
+
+    fn catch_up(&mut self, task: TaskId) {
+        self.tasks[task as usize].catch_up(self.epoch, VERSION);
     }
 
     /// Publishes a task if it is better than the one that its queue publishes.
@@ -73,9 +82,16 @@ impl Multiqueue {
         }
     }
 
+    /// The waiting tasks of a queue.
+    fn waiting(&self, cpu: usize) -> impl Iterator<Item = TaskId> {
+        self.queues[cpu].iter(&self.links).filter(|&task| self.running[task as usize] == 0)
+    }
+
     /// The queue for a woken task, and whether its CPU is to decide: its own CPU if that is idle, else the one that has been idle
-    /// longest, else the one with the lowest cost of preemption, else its own without a decision.
-    fn place(&self, task: TaskId, view: &View<'_>) -> (usize, bool) {
+    /// longest, else the one with the lowest cost of preemption if that is worth it, else its own without a decision.
+    fn place(&mut self, task: TaskId, view: &View<'_>) -> (usize, bool) {
+        // A recalculation is of all tasks, so also of those that run.
+        view.current.iter().flatten().chain([&task]).for_each(|&task| self.catch_up(task));
         let own = self.tasks[task as usize].cpu as usize;
         if view.idle[own] {
             return (own, true);
@@ -90,6 +106,8 @@ impl Multiqueue {
             let current = &self.tasks[(*current)? as usize];
             Some((preempt_cost(multiqueue::goodness(current), cpu == own), cpu, current))
         });
+        let worth = multiqueue::goodness(woken);
+        let costs = costs.filter(|&(cost, ..)| cost < worth);
         let Some((_, cpu, current)) = costs.min_by_key(|&(cost, cpu, _)| (cost, cpu)) else {
             return (own, false);
         };
@@ -110,10 +128,16 @@ impl Multiqueue {
         let task = self.published[from].task()?;
         self.queues[from].remove(&mut self.links, task);
         self.published[from] = Candidate::NONE;
-        let first = self.queues[from].iter(&self.links).find(|&task| self.running[task as usize] == 0);
+        #[cfg(test)]
+        {
+            self.order_mattered |= !self.waiting_are_equal(from);
+        }
+        let first = self.waiting(from).next();
         if let Some(first) = first {
+            self.catch_up(first);
             self.publish(from, first);
         }
+        self.catch_up(task);
         self.queues[cpu].push_front(&mut self.links, task);
         Some(task)
     }
@@ -151,9 +175,28 @@ impl Multiqueue {
             if two.best.task().is_none() || !goodness::must_recalculate(two.best.goodness) {
                 return two.best.task();
             }
+            #[cfg(test)]
+            {
+                // Tasks that were of equal worth no longer are, but a queue publishes the same one.
+                self.order_mattered |=
+                    (0..self.queues.len()).any(|other| other != cpu && self.waiting(other).nth(1).is_some());
+            }
             self.epoch += 1;
             decision.recalculated += self.tasks.len() as u32;
         }
+    }
+}
+
+#[cfg(test)]
+impl Multiqueue {
+    /// Whether the waiting tasks of a queue have the same goodness, so that it does not matter which of them is first.
+    fn waiting_are_equal(&self, cpu: usize) -> bool {
+        let mut worths = self.waiting(cpu).map(|task| {
+            let mut task = self.tasks[task as usize].clone();
+            task.catch_up(self.epoch, VERSION);
+            multiqueue::goodness(&task)
+        });
+        worths.next().is_none_or(|first| worths.all(|worth| worth == first))
     }
 }
 
@@ -171,7 +214,6 @@ impl Scheduler for Multiqueue {
     }
 
     fn wake(&mut self, task: TaskId, view: &View<'_>) -> Wake {
-        self.tasks[task as usize].catch_up(self.epoch, VERSION);
         let (cpu, decides) = self.place(task, view);
         self.queues[cpu].push_front(&mut self.links, task);
         self.queued += 1;

@@ -33,7 +33,7 @@ pub(crate) struct O1 {
     pub(super) tasks: Vec<Task>,
     links: Links,
     /// The CPU in whose queue each task is, or ran last.
-    cpu: Vec<usize>,
+    pub(super) cpu: Vec<usize>,
     slots: Vec<Slot>,
     /// Tasks whose slice has ended since they were chosen.
     expired: Vec<bool>,
@@ -58,7 +58,7 @@ impl O1 {
             cpu: (0..tasks).map(|task| placement.home(task as TaskId)).collect(),
             slots: vec![Slot::default(); tasks],
             expired: vec![false; tasks],
-            queues: (0..cpus).map(|_| Queue::new()).collect(),
+            queues: (0..cpus).map(|_| Queue::new(cpus)).collect(),
             placement,
         }
     }
@@ -74,27 +74,28 @@ impl O1 {
         self.queues[cpu].remove(&mut self.links, task, self.slots[task as usize]);
     }
 
-    /// Pulls tasks from the queue with the most.
-    fn balance(&mut self, cpu: usize, idle: bool, view: &View<'_>, decision: &mut Decision) {
+    /// Pulls tasks from the CPU with the highest load into the active array. A busy CPU takes the larger of its present load, `own`, and that
+    /// at its last balance, and the smaller of those of the others.
+    fn balance(&mut self, cpu: usize, own: u32, view: &View<'_>, decision: &mut Decision) {
         decision.lines_read += self.queues.len() as u32 - 1;
-        let others = (0..self.queues.len()).filter(|&other| other != cpu && self.queues[other].waiting > 0);
-        let Some(busiest) =
-            others.max_by_key(|&other| (self.queues[other].waiting, std::cmp::Reverse(other)))
-        else {
+        let idle = own == 0;
+        let now: Vec<u32> = (0..self.queues.len())
+            .map(|other| match other {
+                _ if other == cpu => own,
+                _ => self.queues[other].waiting + u32::from(view.current[other].is_some()),
+            })
+            .collect();
+        let before = std::mem::replace(&mut self.queues[cpu].loads, now.clone());
+        let load = |other: usize| if idle { now[other] } else { now[other].min(before[other]) };
+        let others = (0..now.len()).filter(|&other| other != cpu && load(other) > 1);
+        let Some(busiest) = others.max_by_key(|&other| (load(other), std::cmp::Reverse(other))) else {
             return;
         };
-        let most = self.queues[busiest].waiting + u32::from(view.current[busiest].is_some());
-        let own = self.queues[cpu].waiting + u32::from(!idle);
-        for _ in 0..o1::to_pull(most, own, idle) {
+        let own = if idle { 0 } else { own.max(before[cpu]) };
+        for _ in 0..o1::to_pull(load(busiest), own, idle) {
             let Some(task) = self.pullable(busiest, cpu, idle, view.now_ns, decision) else { return };
-            let was_expired = self.queues[busiest].is_expired(self.slots[task as usize]);
             self.remove(task);
-            self.insert(
-                cpu,
-                task,
-                if was_expired { Place::EXPIRED_TAIL } else { Place::ACTIVE_TAIL },
-                view.now_ns,
-            );
+            self.insert(cpu, task, Place::ACTIVE_TAIL, view.now_ns);
         }
     }
 
@@ -175,9 +176,9 @@ impl Scheduler for O1 {
             let task = &mut self.tasks[previous as usize];
             (task.ran_at_ns, task.slept_at_ns) = (view.now_ns, view.now_ns);
         }
-        let idle = self.queues[cpu].waiting == 0 && runnable.is_none();
-        if self.queues.len() > 1 && (due || idle) {
-            self.balance(cpu, idle, view, &mut decision);
+        let load = self.queues[cpu].waiting + u32::from(runnable.is_some());
+        if self.queues.len() > 1 && (due || load == 0) {
+            self.balance(cpu, load, view, &mut decision);
         }
         let (reason, place) = match runnable {
             Some(previous) => self.place(cpu, previous, cause, view.now_ns),

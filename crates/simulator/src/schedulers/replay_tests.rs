@@ -1,10 +1,7 @@
 //! The same events for a scheduler here and for its BPF program, compiled as ordinary C by `crates/schedulers/replay`: each decision must
 //! come at the same moment and choose the same task.
 //!
-//! `fifo`, `sleepers` and `goodness` of 2.4 are replayed on several CPUs as well. The others on one, because their two sides differ on several:
-//! in which busy CPU a woken task of `goodness` of 2.3 preempts, in when `multiqueue` steals, and in the balance of `o1`. `head` is left out,
-//! because it differs in where tasks wait whose slice is used up. All times are whole ticks: below a tick, the kernel of today ends slices at other
-//! moments.
+//! All times are whole ticks: below a tick, the kernel of today ends slices at other moments.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -33,8 +30,8 @@ enum Event {
     Sleep(TaskId),
 }
 
-/// The number of decisions after an event, and the task of each CPU.
-type Answer = (u64, Vec<Option<TaskId>>);
+/// The decisions that an event caused, each with its CPU and the next task, and then the task of each CPU.
+type Answer = (Vec<(usize, Option<TaskId>)>, Vec<Option<TaskId>>);
 
 /// A scheduler with its BPF program as a process.
 struct Program {
@@ -82,12 +79,10 @@ impl Program {
         .unwrap();
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();
-        let mut words = line.split_whitespace();
-        let decisions = words.next().and_then(|word| word.parse().ok());
-        (
-            decisions.unwrap_or_else(|| panic!("{event:?}: {line:?}")),
-            words.map(|task| task.parse().ok()).collect(),
-        )
+        let mut words = line.split_whitespace().map(|word| word.parse::<i64>().expect("a number"));
+        let mut next = || words.next().unwrap_or_else(|| panic!("{event:?}: {line:?}"));
+        let decisions = (0..next()).map(|_| (next() as usize, next().try_into().ok())).collect();
+        (decisions, words.map(|task| task.try_into().ok()).collect())
     }
 }
 
@@ -105,17 +100,24 @@ struct Simulated<S> {
     current: Vec<Option<TaskId>>,
     idle_since_ns: Vec<u64>,
     now_ns: u64,
-    decisions: u64,
+    /// Those of the current event.
+    decisions: Vec<(usize, Option<TaskId>)>,
+    /// Whether what comes next does not depend on the order of a queue.
+    is_orderless: fn(&S) -> bool,
+    /// Decisions of the current event after which it does.
+    orderless: Option<usize>,
 }
 
 impl<S: Scheduler> Simulated<S> {
-    fn new(scheduler: S, cpus: usize) -> Self {
+    fn new(scheduler: S, cpus: usize, is_orderless: fn(&S) -> bool) -> Self {
         Self {
             scheduler,
+            is_orderless,
+            orderless: None,
             current: vec![None; cpus],
             idle_since_ns: vec![0; cpus],
             now_ns: START_NS,
-            decisions: 0,
+            decisions: Vec::new(),
         }
     }
 
@@ -128,10 +130,13 @@ impl<S: Scheduler> Simulated<S> {
     }
 
     fn decide(&mut self, cpu: usize, cause: Cause) {
-        self.decisions += 1;
         let previous = self.current[cpu];
         let decision = self.with_view(|scheduler, view| scheduler.decide(cpu, previous, cause, view));
         self.current[cpu] = decision.next;
+        self.decisions.push((cpu, decision.next));
+        if self.orderless.is_none() && !(self.is_orderless)(&self.scheduler) {
+            self.orderless = Some(self.decisions.len());
+        }
         if decision.next.is_none() && previous.is_some() {
             self.idle_since_ns[cpu] = self.now_ns;
         }
@@ -186,7 +191,7 @@ impl<S: Scheduler> Simulated<S> {
             }
             Event::Sleep(task) => self.decide(self.cpu_of(task), Cause::Sleep),
         }
-        (self.decisions, self.current.clone())
+        (std::mem::take(&mut self.decisions), self.current.clone())
     }
 }
 
@@ -212,44 +217,68 @@ fn next_event(random: &mut Random, current: &[Option<TaskId>], asleep: &mut Vec<
     }
 }
 
-/// How the two must agree.
+/// How the two must agree. The queues of some schedulers differ in what waits where.
 enum Agree<S> {
     /// In each decision.
     Exactly,
     /// In the tasks that run. Such a scheduler does not distinguish CPUs, and the kernel lets one more look at the queue: that on
     /// which a woken task slept.
     InTasks,
-    /// In each decision, until two tasks of the same worth on a CPU are taken: the queues differ in what waits where among equals. The
-    /// function is the worth of a task that ran last on one CPU for another.
-    UntilTie(fn(&S, TaskId, LastCpu, usize) -> i32),
+    /// In each decision, until two tasks of the same worth on a CPU are taken. The first function is the worth of a task that ran last on one
+    /// CPU for another. The second is false if what comes next may depend on the order of a queue; then the scenario ends.
+    UntilTie(fn(&S, TaskId, LastCpu, usize) -> i32, fn(&S) -> bool),
 }
 
 /// The CPU where a task ran last.
 type LastCpu = Option<usize>;
 
 impl<S> Agree<S> {
+    fn is_orderless(&self) -> fn(&S) -> bool {
+        match self {
+            Agree::UntilTie(_, is_orderless) => *is_orderless,
+            Agree::Exactly | Agree::InTasks => |_| true,
+        }
+    }
+
     /// `None` if the answers differ, else whether the scenario goes on.
-    fn check(&self, scheduler: &S, last: &[LastCpu], here: &Answer, there: &Answer) -> Option<bool> {
+    fn check(
+        &self,
+        simulated: &Simulated<S>,
+        last: &[LastCpu],
+        here: &Answer,
+        there: &Answer,
+    ) -> Option<bool> {
         let tasks = |answer: &Answer| {
             let mut tasks: Vec<TaskId> = answer.1.iter().flatten().copied().collect();
             tasks.sort_unstable();
             tasks
         };
-        if here == there {
-            return Some(true);
-        }
         match self {
-            Agree::Exactly => None,
+            Agree::Exactly => (here == there).then_some(true),
             Agree::InTasks => (tasks(here) == tasks(there)).then_some(true),
-            Agree::UntilTie(worth) => {
-                // What other CPUs decide after it in the same event may follow from it.
-                let is_tie = |(cpu, (here, there)): (usize, (&Option<TaskId>, &Option<TaskId>))| {
-                    let worth = |task: TaskId| worth(scheduler, task, last[task as usize], cpu);
-                    here.zip(*there).is_some_and(|(here, there)| here != there && worth(here) == worth(there))
-                };
-                here.1.iter().zip(&there.1).enumerate().any(is_tie).then_some(false)
+            Agree::UntilTie(..) if here == there => Some(simulated.orderless.is_none()),
+            Agree::UntilTie(worth, _) => {
+                // What is decided after it in the same event may follow from it.
+                let at = here.0.iter().zip(&there.0).position(|(here, there)| here != there)?;
+                if simulated.orderless.is_some_and(|orderless| at >= orderless) {
+                    return Some(false);
+                }
+                let ((cpu, here_next), (cpu_there, there_next)) = (here.0[at], there.0[at]);
+                let mut last = last.to_vec();
+                note(&here.0[..at], &mut last);
+                let worth = |task: TaskId| worth(&simulated.scheduler, task, last[task as usize], cpu);
+                let is_tie =
+                    here_next.zip(there_next).is_some_and(|(here, there)| worth(here) == worth(there));
+                (cpu == cpu_there && is_tie).then_some(false)
             }
         }
+    }
+}
+
+/// Notes where tasks ran.
+fn note(decisions: &[(usize, Option<TaskId>)], last: &mut [LastCpu]) {
+    for (cpu, task) in decisions {
+        task.iter().for_each(|task| last[*task as usize] = Some(*cpu));
     }
 }
 
@@ -269,7 +298,7 @@ fn replay<S: Scheduler>(
         let tasks = 2 + random.below(6) + cpus as u64 - 1;
         let nice: Vec<i16> = (0..tasks).map(|_| random.below(40) as i16 - 20).collect();
         let mut kernel = Program::start(&program, knobs, cpus, &nice);
-        let mut simulated = Simulated::new(new(&nice), cpus);
+        let mut simulated = Simulated::new(new(&nice), cpus, agree.is_orderless());
         let (mut asleep, mut events) = (Vec::new(), Vec::new());
         let mut last: Vec<LastCpu> = vec![None; tasks as usize];
         for at in 0..EVENTS {
@@ -281,19 +310,16 @@ fn replay<S: Scheduler>(
                 _ => next_event(&mut random, &simulated.current, &mut asleep),
             };
             events.push(event);
-            let before = simulated.decisions;
             let (here, there) = (simulated.after(event), kernel.after(event));
-            match agree.check(&simulated.scheduler, &last, &here, &there) {
-                Some(true) => equal += simulated.decisions - before,
+            match agree.check(&simulated, &last, &here, &there) {
+                Some(true) => equal += here.0.len() as u64,
                 Some(false) => break,
                 None => panic!(
                     "{scheduler} {knobs:?}, {cpus} CPUs, scenario {seed}, nice {nice:?}, decisions and tasks: simulator {here:?}, BPF \
                      {there:?}, after {events:?}"
                 ),
             }
-            for (cpu, task) in here.1.iter().enumerate() {
-                task.iter().for_each(|task| last[*task as usize] = Some(cpu));
-            }
+            note(&here.0, &mut last);
         }
     }
     println!("{scheduler} {knobs:?}, {cpus} CPUs: {equal} equal decisions in {SCENARIOS} scenarios");
@@ -314,61 +340,93 @@ fn worth_of(task: &GoodnessTask, last: LastCpu, terms: Terms) -> i32 {
     before.goodness(terms)
 }
 
-#[test]
-fn goodness_decides_as_its_bpf_program() {
+/// Linux 2.3 and 2.4 as the BPF programs have them, with the knobs of those. A cache that takes a tick to fill lets tasks of whole ticks wait
+/// for their CPU, too.
+fn goodness_cases() -> [(&'static [&'static str], GoodnessKnobs); 3] {
+    let slow_cache = GoodnessKnobs { cache_flush_us: 10_000, ..GoodnessKnobs::LINUX_2_3 };
     let linux_2_4 = GoodnessKnobs { yield_to_tail: true, ..GoodnessKnobs::LINUX_2_4_14 };
-    let cases = [("version=23", GoodnessKnobs::LINUX_2_3, &CPUS[..1]), ("version=24", linux_2_4, &CPUS)];
-    for (version, knobs, cpus) in cases {
-        for &cpus in cpus {
-            let new = |nice: &[i16]| {
-                let spaces = vec![1; nice.len()];
-                let mut goodness = Goodness::new(knobs, Placement::new(cpus, &spaces, &[]), &spaces, cpus);
-                goodness.tasks = goodness_tasks(nice, knobs.version);
-                goodness
-            };
-            let worth = |goodness: &Goodness, task, last: LastCpu, cpu| {
-                worth_of(&goodness.tasks[task as usize], last, goodness.terms(cpu, 1))
-            };
+    [
+        (&["version=23"], GoodnessKnobs::LINUX_2_3),
+        (&["version=23", "cache_flush_us=10000"], slow_cache),
+        (&["version=24"], linux_2_4),
+    ]
+}
+
+fn new_goodness(knobs: GoodnessKnobs, cpus: usize, nice: &[i16]) -> Goodness {
+    let spaces = vec![1; nice.len()];
+    let mut goodness = Goodness::new(knobs, Placement::new(cpus, &spaces, &[]), &spaces, cpus);
+    goodness.tasks = goodness_tasks(nice, knobs.version);
+    goodness
+}
+
+fn replay_goodness(scheduler: &str, head: bool, agree: &Agree<Goodness>) {
+    for (arguments, knobs) in goodness_cases() {
+        let knobs = GoodnessKnobs { head, ..knobs };
+        for cpus in CPUS {
             let bonus = format!("same_cpu_bonus={}", if cpus == 1 { 0 } else { SAME_CPU_BONUS });
-            let equal = replay("goodness", &[version, &bonus], cpus, new, &Agree::UntilTie(worth));
+            let arguments = [arguments, &[&bonus]].concat();
+            let equal = replay(scheduler, &arguments, cpus, |nice| new_goodness(knobs, cpus, nice), agree);
             assert!(equal > 10_000, "{equal}");
         }
     }
 }
 
 #[test]
-fn multiqueue_decides_as_its_bpf_program() {
-    let new = |nice: &[i16]| {
-        let spaces = vec![1; nice.len()];
-        let placement = Placement::new(1, &spaces, &[]);
-        let mut multiqueue = Multiqueue::new(MultiqueueKnobs::PUBLISHED, placement, &spaces, 1);
-        multiqueue.tasks = goodness_tasks(nice, Version::Linux2_4);
-        multiqueue
+fn goodness_decides_as_its_bpf_program() {
+    let worth = |goodness: &Goodness, task, last: LastCpu, cpu| {
+        worth_of(&goodness.tasks[task as usize], last, goodness.terms(cpu, 1))
     };
+    replay_goodness("goodness", false, &Agree::UntilTie(worth, |_| true));
+}
+
+#[test]
+fn head_decides_as_its_bpf_program() {
+    replay_goodness("head", true, &Agree::Exactly);
+}
+
+#[test]
+fn multiqueue_decides_as_its_bpf_program() {
     let worth = |multiqueue: &Multiqueue, task, last: LastCpu, cpu: usize| {
         let terms =
             Terms { cpu: cpu as i32, mm: 1, epoch: 0, version: Version::Linux2_4, bonus: SAME_CPU_BONUS };
         worth_of(&multiqueue.tasks[task as usize], last, terms)
     };
-    let equal = replay("multiqueue", &[], 1, new, &Agree::UntilTie(worth));
-    assert!(equal > 10_000, "{equal}");
+    for cpus in CPUS {
+        let new = |nice: &[i16]| {
+            let spaces = vec![1; nice.len()];
+            let placement = Placement::new(cpus, &spaces, &[]);
+            let mut multiqueue = Multiqueue::new(MultiqueueKnobs::PUBLISHED, placement, &spaces, cpus);
+            multiqueue.tasks = goodness_tasks(nice, Version::Linux2_4);
+            multiqueue
+        };
+        let agree = Agree::UntilTie(worth, |multiqueue| !multiqueue.order_mattered);
+        let equal = replay("multiqueue", &[], cpus, new, &agree);
+        assert!(equal > 5_000, "{equal}");
+    }
 }
 
 #[test]
 fn o1_decides_as_its_bpf_program() {
-    let policies =
-        [("yield=1", YieldTo::BehindNext), ("yield=2", YieldTo::Tail), ("yield=3", YieldTo::Expired)];
-    for (knob, yield_to) in policies {
-        let new = |nice: &[i16]| {
-            let spaces = vec![1; nice.len()];
-            let knobs = O1Knobs { yield_to, ..O1Knobs::LINUX_2_5 };
-            let mut o1 = O1::new(knobs, Placement::new(1, &spaces, &[]), nice.len(), 1);
-            o1.tasks = nice.iter().map(|&nice| O1Task::new(nice.into())).collect();
-            o1.tasks.iter_mut().for_each(|task| task.slept_at_ns = START_NS);
-            o1
-        };
-        let equal = replay("o1", &[knob], 1, new, &Agree::Exactly);
-        assert!(equal > 10_000, "{equal}");
+    let policies = [
+        (&["yield=1", "warm_us=10000"][..], YieldTo::BehindNext, false),
+        (&["yield=2", "warm_us=10000"], YieldTo::Tail, false),
+        (&["yield=3", "warm_us=10000"], YieldTo::Expired, false),
+        (&["yield=2", "idle_pulls_warm=1"], YieldTo::Tail, true),
+    ];
+    for (arguments, yield_to, idle_pulls_warm) in policies {
+        for cpus in CPUS {
+            let new = |nice: &[i16]| {
+                let knobs = O1Knobs { yield_to, idle_pulls_warm };
+                let placement = Placement::new(cpus, &vec![1; nice.len()], &[]);
+                let mut o1 = O1::new(knobs, placement, nice.len(), cpus);
+                o1.tasks = nice.iter().map(|&nice| O1Task::new(nice.into())).collect();
+                o1.tasks.iter_mut().for_each(|task| task.slept_at_ns = START_NS);
+                o1.cpu.fill(0);
+                o1
+            };
+            let equal = replay("o1", arguments, cpus, new, &Agree::Exactly);
+            assert!(equal > 10_000, "{equal}");
+        }
     }
 }
 

@@ -65,3 +65,13 @@ u64 klatch_goodness_full_slice_ns(s32 nice, u64 version)
 {
     return full_slice_ns(nice, version);
 }
+
+void klatch_goodness_add_slice(struct goodness_task *task, u64 ns)
+{
+    task->slice_avg_ns = new_average(task->slice_avg_ns, ns);
+}
+
+int klatch_goodness_should_wait_for_cpu(const struct goodness_task *task, const struct goodness_task *current, u64 cache_flush_ns)
+{
+    return should_wait_for_cpu(task->slice_avg_ns, current->slice_avg_ns, cache_flush_ns);
+}

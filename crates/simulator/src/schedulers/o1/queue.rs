@@ -21,6 +21,8 @@ pub(super) struct Queue {
     pub(super) expired_since_ns: Option<u64>,
     pub(super) ticks: u32,
     pub(super) balance_is_due: bool,
+    /// The load of each CPU at the last balance of this one.
+    pub(super) loads: Vec<u32>,
 }
 
 /// The array and the list of a waiting task.
@@ -45,7 +47,8 @@ impl Array {
 }
 
 impl Queue {
-    pub(super) fn new() -> Self {
+    /// The empty queue of one of several CPUs.
+    pub(super) fn new(cpus: usize) -> Self {
         Self {
             arrays: [Array::EMPTY, Array::EMPTY],
             active: 0,
@@ -53,6 +56,7 @@ impl Queue {
             expired_since_ns: None,
             ticks: 0,
             balance_is_due: false,
+            loads: vec![0; cpus],
         }
     }
 
@@ -107,13 +111,12 @@ impl Queue {
         self.arrays[self.active].lists().next().expect("the active array has a task").head()
     }
 
-    pub(super) fn is_expired(&self, slot: Slot) -> bool {
-        slot.array != self.active
-    }
-
-    /// Waiting tasks in the order in which a balancer examines them: the expired array first, best priority first.
+    /// Waiting tasks in the order in which a balancer examines them: the expired array first, best priority first, each list from its tail.
     pub(super) fn to_balance<'a>(&'a self, links: &'a Links) -> impl Iterator<Item = TaskId> + 'a {
         let arrays = [1 - self.active, self.active];
-        arrays.into_iter().flat_map(|array| self.arrays[array].lists()).flat_map(|list| list.iter(links))
+        arrays
+            .into_iter()
+            .flat_map(|array| self.arrays[array].lists())
+            .flat_map(|list| list.iter_from_tail(links))
     }
 }
