@@ -29,7 +29,7 @@ const SIMULATED: &str = "
 
 `klatch-research papers` computes all of them in a minute. A cost was fitted to each *calibration* point, so meeting it proves nothing; the others are
 predictions. One is *within* if every number is within the band; where only a sign is predicted, a change below 1 % has none.
-[The simulator's note](notes/2026-11-23-simulator.md) explains what is outside.
+[The simulator's note](notes/2026-11-29-simulated.md) has what changed last, and [the one before it](notes/2026-11-23-simulator.md) explains what is outside.
 
 | # | result | source | published | band | simulated | |
 |---|---|---|---|---|---|---|

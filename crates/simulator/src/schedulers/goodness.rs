@@ -1,7 +1,7 @@
 //! Linux 2.3 and 2.4: one queue of all runnable tasks under one lock, walked at every decision.
 //!
 //! Closer to the original than the BPF scheduler: the queue contains the running tasks, a walk holds the lock to its end, all slices
-//! are recalculated at once, without the lock, and a wake-up prefers the CPU that has been idle longest.
+//! are recalculated at once, without the lock, and a wake-up of 2.4 prefers the CPU that has been idle longest.
 
 #[cfg(test)]
 mod tests;
