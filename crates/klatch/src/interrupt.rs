@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Result, Write};
 use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use klatch_platforms::Processes;
 use klatch_report::{Progress, end_progress};
@@ -37,6 +37,17 @@ pub(crate) fn end_at_once(line: String) -> Result<()> {
         print_error(&line);
         std::process::exit(INTERRUPTED.into());
     })
+}
+
+/// A flag that is set by an interrupt, for work that looks at it and then ends by itself.
+///
+/// # Errors
+/// As those of [`on_interrupt`].
+pub(crate) fn flag_on_interrupt() -> Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    on_interrupt(move || set.store(true, Ordering::Relaxed))?;
+    Ok(flag)
 }
 
 /// The line of a command without a result before its end.

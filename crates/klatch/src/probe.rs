@@ -1,16 +1,18 @@
 //! `klatch probe`: workloads for schedulers, used by studies of the lab.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, Subcommand, ValueEnum};
 use klatch_lab::{
-    Block, Channel, Hackbench, LockTiers, Passage, Pattern, Probe as Work, ProbeResult, Schbench,
+    Block, Channel, Hackbench, LockTiers, Passage, Pattern, Probe as Work, ProbeError, ProbeResult, Schbench,
 };
 use klatch_record::{Latency, grouped};
 use klatch_report::{Column, TextTable, three_digits};
 
-use crate::interrupt::end_without_thread;
-use crate::output::{print_line, print_text};
+use crate::INTERRUPTED;
+use crate::interrupt::{NOTHING_KEPT, end_without_thread, flag_on_interrupt};
+use crate::output::{print_error, print_line, print_text};
 use crate::quantity::{Time, whole};
 
 /// Run a small workload that isolates one scheduler operation
@@ -290,8 +292,21 @@ impl Name {
 impl Probe {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let (work, json) = self.probe.work();
-        end_without_thread()?;
-        let result = work.run()?;
+        let interrupted = match work {
+            // CPUs that it took offline come back first.
+            Work::Hotplug { .. } => flag_on_interrupt()?,
+            _ => {
+                end_without_thread()?;
+                Arc::default()
+            }
+        };
+        let result = match work.run(&interrupted) {
+            Err(ProbeError::Interrupted) => {
+                print_error(NOTHING_KEPT);
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
+            result => result?,
+        };
         match json {
             true => print_line(serde_json::to_string(&result)?),
             false => print_text(text_of(&result)),
@@ -340,6 +355,8 @@ fn text_of(result: &ProbeResult) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use klatch_lab::Acquisitions;
 
     use super::*;
@@ -347,14 +364,16 @@ mod tests {
 
     #[test]
     fn the_text_has_a_row_for_each_distribution() {
-        let result = Work::PingPong { pairs: 2, rounds: 10, channel: Channel::Futex }.run().unwrap();
+        let result = Work::PingPong { pairs: 2, rounds: 10, channel: Channel::Futex }
+            .run(&AtomicBool::new(false))
+            .unwrap();
         let text = text_of(&result);
         assert!(text.starts_with("ping-pong: 40 wake-ups in "), "{text}");
         assert!(text.contains(", through futex\n") && text.contains("p99.9"), "{text}");
         let row = text.lines().last().unwrap();
         assert!(row.starts_with("round trip") && row.split_whitespace().nth(2) == Some("20"), "{text}");
         let memory = Work::Memory { pattern: Pattern::Chase, elements: 8, stride_bytes: 8, rounds: 2 };
-        let text = text_of(&memory.run().unwrap());
+        let text = text_of(&memory.run(&AtomicBool::new(false)).unwrap());
         assert!(text.starts_with("memory: 16 accesses in ") && text.lines().count() == 1, "{text}");
     }
 

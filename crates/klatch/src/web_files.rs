@@ -9,8 +9,9 @@ use klatch_platforms::write_site;
 use klatch_record::{WebWorkload, grouped};
 use klatch_report::Progress;
 
-use crate::interrupt::end_at_once;
-use crate::output::print_line;
+use crate::INTERRUPTED;
+use crate::interrupt::flag_on_interrupt;
+use crate::output::{print_error, print_line};
 
 /// Write the files of workload web, for an HTTP server of your own
 ///
@@ -35,14 +36,20 @@ impl WebFiles {
         } else {
             format!("{} directories", grouped(directories.into()))
         };
-        end_at_once(format!(
-            "klatch: interrupted; the directories that are written stay in {}",
-            self.folder.display()
-        ))?;
+        let interrupted = flag_on_interrupt()?;
         let waiting = Progress::waiting(&format!("writing {all}"));
-        let written = write_site(&self.folder, directories);
+        let written = write_site(&self.folder, directories, &interrupted);
         drop(waiting);
-        written.with_context(|| format!("cannot write the site into {}", self.folder.display()))?;
+        let written =
+            written.with_context(|| format!("cannot write the site into {}", self.folder.display()))?;
+        if written < directories {
+            print_error(format_args!(
+                "klatch: interrupted; {} of {all} are written and stay in {}",
+                grouped(written.into()),
+                self.folder.display()
+            ));
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
         let option = match self.directories {
             Some(directories) => format!("--directories {directories}"),
             None => format!("--lines {}", self.lines),

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use klatch_exchange::web::{Content, FILES_PER_DIRECTORY, FileId};
 use klatch_host::privileges::{cache_folder, programs_run_as_root, readable_cache_folder};
@@ -25,20 +25,22 @@ pub(crate) fn web_files(directories: u32) -> Result<PathBuf, SourceError> {
         true => readable_cache_folder("web")?.join(name),
         false => cache_folder()?.subfolder("web")?.subfolder(&name)?.path().to_owned(),
     };
-    write_missing(&root, directories).map_err(|source| SourceError::Write { path: root.clone(), source })?;
+    write_missing(&root, directories, || false)
+        .map_err(|source| SourceError::Write { path: root.clone(), source })?;
     Ok(root)
 }
 
 /// Writes the files of the site into a folder that a server can have for its root: `file_set` with so many directories, of which those that are there
-/// stay.
+/// stay. Ends early when `interrupted` is set, with whole directories only. Returns how many are there.
 ///
 /// # Errors
 /// A folder or file cannot be written.
-pub fn write_site(root: &Path, directories: u32) -> std::io::Result<()> {
-    write_missing(root, directories)
+pub fn write_site(root: &Path, directories: u32, interrupted: &AtomicBool) -> std::io::Result<u32> {
+    write_missing(root, directories, || interrupted.load(Ordering::Relaxed))
 }
 
-fn write_missing(root: &Path, directories: u32) -> std::io::Result<()> {
+/// Returns how many directories are there.
+fn write_missing(root: &Path, directories: u32, stop: impl Fn() -> bool) -> std::io::Result<u32> {
     let file_set = root.join("file_set");
     for folder in [root, &file_set] {
         std::fs::create_dir_all(folder)?;
@@ -46,13 +48,16 @@ fn write_missing(root: &Path, directories: u32) -> std::io::Result<()> {
     }
     let mut content = None;
     for directory in 0..directories {
+        if stop() {
+            return Ok(directory);
+        }
         let folder = file_set.join(format!("dir{directory:05}"));
         if !folder.exists() {
             let content = content.get_or_insert_with(|| Content::new(CONTENT_SEED));
             write_directory(content, directory as usize, &folder)?;
         }
     }
-    Ok(())
+    Ok(directories)
 }
 
 /// Writes the files of a directory beside it and renames them, so that a directory is complete or absent.
@@ -91,7 +96,7 @@ mod tests {
     #[test]
     fn each_directory_is_written_once_and_complete() {
         let root = tempfile::tempdir().unwrap();
-        write_missing(root.path(), 1).unwrap();
+        write_missing(root.path(), 1, || false).unwrap();
         let first = root.path().join("file_set/dir00000");
         let bytes: u64 =
             std::fs::read_dir(&first).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
@@ -99,7 +104,7 @@ mod tests {
         let mode = |path: &Path| path.metadata().unwrap().mode() & 0o7777;
         assert_eq!((mode(&first), mode(&first.join("class0_0"))), (FOLDER_MODE, FILE_MODE));
         std::fs::write(first.join("class0_0"), "mine").unwrap();
-        write_missing(root.path(), 2).unwrap();
+        write_missing(root.path(), 2, || false).unwrap();
         assert_eq!(std::fs::read(first.join("class0_0")).unwrap(), b"mine", "it is not written again");
         let file = FileId::parse(b"/file_set/dir00001/class1_3").unwrap();
         let written = std::fs::read(root.path().join("file_set/dir00001/class1_3")).unwrap();

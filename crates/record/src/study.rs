@@ -192,6 +192,9 @@ pub struct SearchResult {
     pub passes: Vec<f64>,
     /// Why the next one failed; `null` if the search ended at its maximum.
     pub cause: Option<String>,
+    /// Of a knee, the limit of the 99th percentile of latency, ms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_p99_max_ms: Option<f64>,
     /// All steps in their order.
     pub steps: Vec<SearchStep>,
 }

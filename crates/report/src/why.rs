@@ -24,7 +24,7 @@ pub fn why(duet: &Duet) -> Option<String> {
     }
     let explanation = duet.explanation.as_ref()?;
     let mut text = sentences(duet, explanation).join("\n") + "\n";
-    for SectionTable { title, mut head, rows } in tables(duet, explanation, ROWS, true) {
+    for SectionTable { title, mut head, rows, .. } in tables(duet, explanation, ROWS, true) {
         head[0] = title;
         let columns = head.into_iter().enumerate().map(|(at, title)| match at {
             0 => Column::name(title),
@@ -61,6 +61,7 @@ pub(crate) fn tables(
                 title: format!("{who} by {by}, µs per {unit}"),
                 head: answer_first(head, only_shown),
                 rows: listed.map(|row| time_row(row, only_shown)).collect(),
+                last_is_prose: false,
             });
         }
     }
@@ -71,6 +72,7 @@ pub(crate) fn tables(
         title: format!("counts per {unit}"),
         head: answer_first(head, only_shown),
         rows: counts.map(|count| count_row(count, only_shown)).collect(),
+        last_is_prose: false,
     });
     tables.retain(|table| !table.rows.is_empty());
     tables

@@ -45,6 +45,43 @@ fn a_probe_keeps_nothing_and_leaves_no_process() {
     assert!(children.into_iter().all(|(pid, _)| gone(pid).is_some()));
 }
 
+/// Whether the process has a handler of SIGINT.
+fn catches_interrupts(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << (Signal::INT.as_raw() - 1)) != 0
+}
+
+#[test]
+fn readers_of_results_keep_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nobody writes into these, so they wait.
+    let [runs, others] = ["runs.jsonl", "others.jsonl"].map(|name| {
+        let path = folder.path().join(name);
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+        path.to_str().unwrap().to_owned()
+    });
+    let (runs, others) = (runs.as_str(), others.as_str());
+    let trace = folder.path().join("trace");
+    let trace = trace.to_str().unwrap();
+    for arguments in [
+        vec!["report", runs, "--format", "json"],
+        vec!["compare", runs, others],
+        vec!["history", runs],
+        vec!["trace", "import", runs, trace],
+        vec!["trace", "show", runs],
+    ] {
+        let mut command = klatch();
+        let mut child = start(command.args(&arguments));
+        while !catches_interrupts(child.id()) {
+            assert_eq!(child.try_wait().unwrap(), None, "{arguments:?} ended");
+            std::thread::yield_now();
+        }
+        assert_eq!(interrupt(child), "klatch: interrupted; nothing is kept", "{arguments:?}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
 #[test]
 fn directories_of_a_site_are_kept_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -55,13 +92,18 @@ fn directories_of_a_site_are_kept_whole() {
     while !first.exists() {
         std::thread::yield_now();
     }
-    assert_eq!(interrupt(child), "klatch: interrupted; the directories that are written stay in site");
+    let said = interrupt(child);
+    let written = said.strip_prefix("klatch: interrupted; ").and_then(|rest| rest.split(' ').next()).unwrap();
+    assert_eq!(
+        said,
+        format!("klatch: interrupted; {written} of 10,000 directories are written and stay in site")
+    );
     let size = |directory: &std::path::Path| -> u64 {
         std::fs::read_dir(directory).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum()
     };
     let all =
         std::fs::read_dir(folder.path().join("site/file_set")).unwrap().map(|entry| entry.unwrap().path());
-    // The one under way has another name.
-    let whole: Vec<_> = all.filter(|path| path.extension().is_none()).collect();
-    assert!(whole.len() < 10_000 && whole.iter().all(|directory| size(directory) == size(&first)));
+    let all: Vec<_> = all.collect();
+    assert_eq!(all.len().to_string(), written.replace(',', ""), "nothing unfinished stays");
+    assert!(all.iter().all(|directory| size(directory) == size(&first)));
 }

@@ -1,6 +1,6 @@
 //! CPUs go offline and online while threads yield.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -9,10 +9,12 @@ use std::time::Instant;
 use super::times::{Stopwatch, Times};
 use super::{Done, ProbeError, threads};
 
-pub(super) fn run(tasks: u32, rounds: u32) -> Result<Done, ProbeError> {
+pub(super) fn run(tasks: u32, rounds: u32, interrupted: &AtomicBool) -> Result<Done, ProbeError> {
     let switches = switches();
     if switches.is_empty() {
-        return Err(ProbeError::NoHotplug("there is no /sys/devices/system/cpu/cpu1/online".to_owned()));
+        return Err(ProbeError::NoHotplug(
+            "no CPU with a file online in /sys/devices/system/cpu is online".to_owned(),
+        ));
     }
     let (stop, steps) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
     let work = (0..tasks).map(|_| {
@@ -27,7 +29,8 @@ pub(super) fn run(tasks: u32, rounds: u32) -> Result<Done, ProbeError> {
     let work = work.collect();
     let watch = Stopwatch::start();
     let result = thread::scope(|scope| {
-        let result = threads(scope, work, &mut Vec::new()).and_then(|()| toggle(&switches, rounds));
+        let result =
+            threads(scope, work, &mut Vec::new()).and_then(|()| toggle(&switches, rounds, interrupted));
         stop.store(true, Ordering::Relaxed);
         result
     });
@@ -37,24 +40,79 @@ pub(super) fn run(tasks: u32, rounds: u32) -> Result<Done, ProbeError> {
     Ok(done.with("offline", offline).with("online", online))
 }
 
-/// The `online` files of all CPUs that can be taken offline.
+/// The `online` files of all CPUs that can be taken offline and are not.
 fn switches() -> Vec<PathBuf> {
     let file = |cpu: u32| PathBuf::from(format!("/sys/devices/system/cpu/cpu{cpu}/online"));
-    (1..1024).map(file).filter(|file| file.exists()).collect()
+    let is_online = |file: &PathBuf| std::fs::read_to_string(file).is_ok_and(|text| text.trim() == "1");
+    (1..1024).map(file).filter(is_online).collect()
 }
 
-/// Returns the times that going offline and coming online took.
-fn toggle(switches: &[PathBuf], rounds: u32) -> Result<[Times; 2], ProbeError> {
+fn write(switch: &Path, value: &str) -> Result<(), ProbeError> {
+    let failed = |error| ProbeError::NoHotplug(format!("{}: {error}", switch.display()));
+    std::fs::write(switch, value).map_err(failed)
+}
+
+/// Returns the times that going offline and coming online took. Whatever ends it, all CPUs are online again, or the error names one
+/// that is not.
+fn toggle(switches: &[PathBuf], rounds: u32, interrupted: &AtomicBool) -> Result<[Times; 2], ProbeError> {
+    let toggled = toggle_all(switches, rounds, interrupted);
+    let restored: Vec<_> = switches.iter().map(|switch| write(switch, "1")).collect();
+    restored.into_iter().collect::<Result<(), _>>()?;
+    toggled
+}
+
+fn toggle_all(switches: &[PathBuf], rounds: u32, interrupted: &AtomicBool) -> Result<[Times; 2], ProbeError> {
     let mut all = [Times::new(), Times::new()];
     for _ in 0..rounds {
         for (value, times) in ["0", "1"].into_iter().zip(&mut all) {
             for switch in switches {
-                let failed = |error| ProbeError::NoHotplug(format!("{}: {error}", switch.display()));
+                if interrupted.load(Ordering::Relaxed) {
+                    return Err(ProbeError::Interrupted);
+                }
                 let started = Instant::now();
-                std::fs::write(switch, value).map_err(failed)?;
+                write(switch, value)?;
                 times.since(started);
             }
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files in place of the kernel's.
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let files: Vec<_> = (1..4).map(|cpu| folder.join(cpu.to_string())).collect();
+        files.iter().for_each(|file| std::fs::write(file, "1").unwrap());
+        files
+    }
+
+    #[test]
+    fn cpus_are_online_again_after_an_interrupt_and_after_a_failure() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut switches = files(folder.path());
+        let online = |switches: &[PathBuf]| {
+            switches.iter().all(|switch| std::fs::read_to_string(switch).unwrap() == "1")
+        };
+
+        let stop = AtomicBool::new(false);
+        let ended = thread::scope(|scope| {
+            let toggling = scope.spawn(|| toggle(&switches, u32::MAX, &stop));
+            while online(&switches) {
+                thread::yield_now();
+            }
+            stop.store(true, Ordering::Relaxed);
+            toggling.join().unwrap()
+        });
+        assert!(matches!(ended, Err(ProbeError::Interrupted)));
+        assert!(online(&switches));
+
+        switches.insert(2, folder.path().to_owned());
+        let failed = toggle(&switches, 1, &AtomicBool::new(false)).err().unwrap().to_string();
+        assert!(failed.contains(&folder.path().display().to_string()), "{failed}");
+        switches.remove(2);
+        assert!(online(&switches));
+    }
 }

@@ -12,6 +12,7 @@ mod yields;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::AtomicBool;
 
 use klatch_instruments::InstrumentError;
 use klatch_record::lab::CountedOperations;
@@ -144,6 +145,9 @@ pub enum ProbeError {
     /// The machine has one CPU, or its CPUs cannot go offline.
     #[error("no CPU of this machine can be taken offline: {0}")]
     NoHotplug(String),
+    /// The caller set the flag.
+    #[error("interrupted")]
+    Interrupted,
     /// A system call failed.
     #[error("cannot {what}: {source}")]
     System {
@@ -184,11 +188,12 @@ impl Done {
 }
 
 impl Probe {
-    /// Runs the probe in this process. In the lab it counts its operations, if it is asked to.
+    /// Runs the probe in this process. In the lab it counts its operations, if it is asked to. `interrupted` ends [`Probe::Hotplug`],
+    /// which brings the CPUs online first; other probes leave nothing behind and do not look at it.
     ///
     /// # Errors
     /// See [`ProbeError`].
-    pub fn run(self) -> Result<ProbeResult, ProbeError> {
+    pub fn run(self, interrupted: &AtomicBool) -> Result<ProbeResult, ProbeError> {
         let (name, tasks, rounds) = match self {
             Probe::Yield { tasks, rounds } => ("yield", tasks, rounds),
             Probe::PingPong { pairs, rounds, .. } => ("ping-pong", pairs, rounds),
@@ -218,7 +223,7 @@ impl Probe {
             Probe::Memory { pattern, elements, stride_bytes, rounds } => {
                 memory::run(pattern, elements, stride_bytes, rounds)
             }
-            Probe::Hotplug { .. } => hotplug::run(tasks, rounds),
+            Probe::Hotplug { .. } => hotplug::run(tasks, rounds, interrupted),
             Probe::Hackbench(settings) => hackbench::run(settings),
             Probe::Schbench(settings) => schbench::run(settings),
         }?;
@@ -276,11 +281,12 @@ mod tests {
 
     #[test]
     fn probes_run_all_their_steps() {
-        let steps = |probe: Probe| probe.run().unwrap().steps;
+        let steps = |probe: Probe| probe.run(&AtomicBool::new(false)).unwrap().steps;
         assert_eq!(steps(Probe::Yield { tasks: 5, rounds: 40 }), 200);
         assert_eq!(steps(Probe::PingPong { pairs: 3, rounds: 20, channel: Channel::Pipe }), 120);
         assert_eq!(steps(Probe::Forks { tasks: 4, rounds: 3 }), 12);
-        let error = Probe::Yield { tasks: 0, rounds: 1 }.run().unwrap_err().to_string();
+        let error =
+            Probe::Yield { tasks: 0, rounds: 1 }.run(&AtomicBool::new(false)).unwrap_err().to_string();
         assert_eq!(error, "tasks must be 1 to 10,000, got 0");
     }
 }

@@ -29,7 +29,7 @@ use std::path::PathBuf;
 
 use klatch_record::{Comparison, MetricCharts, StudyResult};
 
-use crate::model::{Chart, Flame, REPORT_SCHEMA_NAME, Report, Section};
+use crate::model::{Chart, REPORT_SCHEMA_NAME, Report, Section, SectionTable};
 use crate::read::{Run, Source};
 use crate::requirement::judged_study;
 
@@ -120,12 +120,13 @@ fn unit_of(subject: &Subject) -> &'static str {
 
 fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
     let mut sections = Vec::new();
-    let mut add = |id: &str, title: &str, lead: Option<&str>, charts: Vec<Chart>, flames: Vec<Flame>| {
-        if !charts.is_empty() || !flames.is_empty() {
-            let (id, title, lead) = (id.to_owned(), title.to_owned(), lead.map(str::to_owned));
-            sections.push(Section { id, title, lead, tables: Vec::new(), charts, flames });
-        }
-    };
+    let mut add =
+        |id: &str, title: &str, lead: Option<&str>, charts: Vec<Chart>, tables: Vec<SectionTable>| {
+            if !charts.is_empty() || !tables.is_empty() {
+                let (id, title, lead) = (id.to_owned(), title.to_owned(), lead.map(str::to_owned));
+                sections.push(Section { id, title, lead, tables, charts, flames: Vec::new() });
+            }
+        };
     let scale = scaling::charts(subject);
     let (score, resources) = (scores::charts(subject), scores::charts_of(subject, MetricCharts::Resources));
     // Of a single cell, all of it is one row of numbers.
@@ -135,7 +136,7 @@ fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
     let title = if is_alone { "Throughput, cost and resources" } else { "Throughput and cost" };
     add("score", title, None, score, Vec::new());
     add("scalability", "Scalability", None, scale, Vec::new());
-    add("search", "Where it breaks", None, search::charts(subject), Vec::new());
+    add("search", "Where it breaks", None, search::charts(subject), search::tables(subject));
     let latency =
         [latency::charts(subject), operations::charts(subject), over_time::charts(subject)].concat();
     add("latency", "Latency", None, latency, Vec::new());

@@ -1,9 +1,9 @@
 //! Steps of a search: rate against latency with the knee, or rooms against throughput with the limit.
 
-use klatch_record::{Record, Role, Status};
+use klatch_record::{Record, Role, SearchResult, Status};
 
 use super::subject::Subject;
-use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Scale};
+use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Scale, SectionTable};
 use crate::number::{grouped, three_digits};
 
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
@@ -13,6 +13,13 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
     if limit.is_empty() && !any_rate {
         return Vec::new();
     }
+    let limits = limit.iter().filter_map(|search| search.latency_p99_max_ms);
+    let limits = limits.fold(Vec::new(), |mut limits, limit| {
+        if !limits.contains(&limit) {
+            limits.push(limit);
+        }
+        limits
+    });
     let marks = || {
         let mark = |(place, limit): (usize, Option<f64>)| {
             let at = limit?;
@@ -30,7 +37,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
             title: "Rate against latency".to_owned(),
             caption:
                 "Each point is a run on a schedule fixed in advance; latency counts from when a message was \
-                      meant to be sent. The upright line is the highest rate that held."
+                      meant to be sent. An upright line is the highest rate that held, the level one the limit of the latency."
                     .to_owned(),
             // The rates of several passes lie close together, and a line through all of them would be noise.
             kind: if limit.iter().any(|search| search.passes.len() > 1) {
@@ -41,7 +48,7 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
             x: Axis::linear("rate of each user", "messages/s").on(Scale::Log),
             y: Axis::linear("p99 latency", "ms").on(Scale::Log),
             points: points(subject, rate, p99),
-            marks: marks(),
+            marks: marks().into_iter().chain(limits.into_iter().map(level)).collect(),
         };
         return vec![chart];
     }
@@ -56,6 +63,37 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
         y: Axis::linear("Throughput", "messages/s"),
         points: points(subject, rooms, score),
         marks: marks(),
+    }]
+}
+
+/// The limit of a latency, as a level line.
+fn level(limit_ms: f64) -> Mark {
+    Mark {
+        label: format!("limit {} ms", in_axis(limit_ms)),
+        line: [(None, Some(limit_ms)), (None, Some(limit_ms))],
+    }
+}
+
+/// What each cell carried, and what failed above.
+pub(super) fn tables(subject: &Subject) -> Vec<SectionTable> {
+    let searched = || subject.cells().filter_map(|(place, cell)| Some((place, cell.search.as_ref()?)));
+    let Some((_, first)) = searched().next() else { return Vec::new() };
+    let row = |(place, search): (usize, &SearchResult)| {
+        let value = match search.value {
+            Some(value) if search.ended_at_maximum() => format!("at least {}", in_axis(value)),
+            Some(value) => in_axis(value),
+            None => "–".to_owned(),
+        };
+        let passes: Vec<_> = search.passes.iter().copied().map(in_axis).collect();
+        let cause = search.cause.clone().unwrap_or_else(|| "the search ended here".to_owned());
+        vec![subject.grid.labels[place].clone(), value, passes.join(", "), cause]
+    };
+    let head = ["cell", first.axis.as_str(), "each pass", "what failed above"];
+    vec![SectionTable {
+        title: "Highest that held".to_owned(),
+        head: head.map(str::to_owned).into(),
+        rows: searched().map(row).collect(),
+        last_is_prose: true,
     }]
 }
 

@@ -21,6 +21,8 @@ struct Page<'a> {
     place: &'a str,
     answer: String,
     subjects: Vec<Subject<'a>>,
+    /// What has one result so far.
+    single: Vec<String>,
     skipped: &'a [String],
     policy: String,
     style: &'static str,
@@ -103,14 +105,22 @@ fn folder(file: &str, results: &Path) -> Option<String> {
 /// Rendering the template failed.
 pub fn history_page(history: Option<&History>, results: &Path) -> Result<String, HtmlError> {
     let all = history.map_or(&[][..], |history| &history.series);
-    let subjects = all.chunk_by(|a, b| heading(a) == heading(b)).map(|of_subject| Subject {
+    // A chart of one point shows nothing.
+    let is_drawn = |of_subject: &&[HistorySeries]| of_subject.iter().any(|series| series.points.len() > 1);
+    let (drawn, single): (Vec<_>, Vec<_>) = all.chunk_by(|a, b| heading(a) == heading(b)).partition(is_drawn);
+    let subjects = drawn.into_iter().map(|of_subject| Subject {
         heading: heading(&of_subject[0]).lines().map(str::to_owned).collect(),
-        charts: of_subject.iter().map(|series| Chart::new(series, results)).collect(),
+        charts: of_subject
+            .iter()
+            .filter(|series| series.points.len() > 1)
+            .map(|series| Chart::new(series, results))
+            .collect(),
     });
     let page = Page {
         place: &results.display().to_string(),
         answer: history.map_or_else(|| "There are no results yet.".to_owned(), history_answer),
         subjects: subjects.collect(),
+        single: single.iter().map(|of_subject| heading(&of_subject[0]).replace('\n', "; ")).collect(),
         skipped: history.map_or(&[], |history| &history.skipped),
         policy: policy(&[]),
         style: STYLE,

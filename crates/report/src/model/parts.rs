@@ -92,6 +92,16 @@ pub struct SectionTable {
     pub head: Vec<String>,
     /// The rows, with a text for each column.
     pub rows: Vec<Vec<String>>,
+    /// Whether the last column is prose, as the first one is, and not numbers.
+    pub last_is_prose: bool,
+}
+
+impl SectionTable {
+    /// The class of a column in the style of the page.
+    pub(crate) fn class(&self, column: usize) -> &'static str {
+        let is_last = column + 1 == self.head.len();
+        if column == 0 || (is_last && self.last_is_prose) { "text" } else { "number" }
+    }
 }
 
 /// One percentile of the latency in a cell.

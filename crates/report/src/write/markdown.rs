@@ -3,7 +3,7 @@
 use klatch_record::{Estimate, LATENCY_P99, printable};
 
 use super::show::{has, has_classes, metric, score_metrics, score_unit};
-use crate::model::{CellRow, Chart, ChartKind, Place, Report, SectionTable};
+use crate::model::{CellRow, Chart, ChartKind, Place, Report, Section, SectionTable};
 use crate::number::three_digits;
 
 /// Largest number of cells in the table; the other formats have all.
@@ -62,6 +62,7 @@ pub fn markdown(report: &Report) -> String {
     for footnote in &report.footnotes {
         line(format!("\n[{}] {}: {}", footnote.number, plain(&footnote.cell), plain(&footnote.text)));
     }
+    tables(report, &mut line);
     why(report, &mut line);
     line("\n## Run rules\n".to_owned());
     report.rules.iter().for_each(|rule| line(plain(rule)));
@@ -86,12 +87,22 @@ fn table_of(table: &SectionTable, line: &mut impl FnMut(String)) {
     };
     line(format!("\n{}:\n", plain(&table.title)));
     line(cells(&table.head));
-    line(format!("|---|{}", "---:|".repeat(table.head.len().saturating_sub(1))));
+    let rule = |column| if table.class(column) == "text" { "---|" } else { "---:|" };
+    line(format!("|{}", (0..table.head.len()).map(rule).collect::<String>()));
     table.rows.iter().take(LINES_MAX).for_each(|row| line(cells(row)));
 }
 
 /// Longest list of a chart; the other formats have all.
 const LINES_MAX: usize = 12;
+
+/// Sections that have tables, without their charts.
+fn tables(report: &Report, line: &mut impl FnMut(String)) {
+    let has_tables = |section: &&Section| !section.tables.is_empty() && !section.id.starts_with("why");
+    for section in report.sections.iter().filter(has_tables) {
+        line(format!("\n## {}\n", plain(&section.title)));
+        section.tables.iter().for_each(|table| table_of(table, line));
+    }
+}
 
 /// What the instruments observed, by side, as lists: each line has the values of one place of a chart.
 fn why(report: &Report, line: &mut impl FnMut(String)) {

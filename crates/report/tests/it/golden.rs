@@ -166,6 +166,7 @@ fn a_search_says_whether_it_found_the_limit() {
             high: None,
             passes: value.into_iter().collect(),
             cause: cause.map(str::to_owned),
+            latency_p99_max_ms: None,
             steps: Vec::new(),
         });
         report(&study).answer
@@ -264,6 +265,7 @@ fn latencies_of_a_search_are_those_of_the_value_that_held() {
         high: None,
         passes: vec![20.0],
         cause: Some("at 40 rooms: timeout".to_owned()),
+        latency_p99_max_ms: None,
         steps: vec![step(10.0, true), step(20.0, true), step(40.0, false)],
     });
     let trials = |source: &Source| {
@@ -274,4 +276,31 @@ fn latencies_of_a_search_are_those_of_the_value_that_held() {
     assert_eq!(trials(&source), Some(1));
     source.result.as_mut().unwrap().cells[0].search = None;
     assert_eq!(trials(&source), Some(3));
+}
+
+#[test]
+fn a_knee_has_its_limit_in_the_chart_and_its_passes_in_a_table() {
+    let mut source = study("knee", "Which rate?");
+    add(&mut source, &[("platform", "native-epoll")], Class::Classic, &[52_000.0, 50_500.0, 51_700.0]);
+    for (run, rate) in source.runs.iter_mut().zip([100.0, 200.0, 400.0]) {
+        run.record.workload = run.record.workload.with_rate(rate);
+    }
+    source.result.as_mut().unwrap().cells[0].search = Some(SearchResult {
+        axis: "messages/s of each user".to_owned(),
+        value: Some(200.0),
+        low: Some(190.0),
+        high: Some(210.0),
+        passes: vec![195.0, 205.12],
+        cause: Some("at 400 messages/s of each user: latency p99 36.2 ms; the limit is 10 ms".to_owned()),
+        latency_p99_max_ms: Some(10.0),
+        steps: Vec::new(),
+    });
+    let report = report(&source);
+    let section = report.sections.iter().find(|section| section.id == "search").unwrap();
+    let marks: Vec<_> =
+        section.charts[0].marks.iter().map(|mark| (mark.label.as_str(), mark.line[0])).collect();
+    assert_eq!(marks, [("native-epoll 200", (Some(200.0), None)), ("limit 10 ms", (None, Some(10.0)))]);
+    let text = markdown(&report);
+    let row = "| native-epoll | 200 | 195, 205 | at 400 messages/s of each user: latency p99 36.2 ms; the limit is 10 ms |";
+    assert!(text.contains(row), "{text}");
 }

@@ -72,8 +72,20 @@ impl CellSearch<'_> {
         let trials: Vec<&Record> = self.best.iter().flat_map(|(_, block)| &block.trials).collect();
         let failures = cause.iter().cloned().collect();
         let (low, high) = ends.unzip();
-        let search =
-            Some(SearchResult { axis: axis.to_owned(), value: middle, low, high, passes, cause, steps });
+        let latency_p99_max_ms = match self.search {
+            Search::Knee { latency_p99_max_ms, .. } => Some(*latency_p99_max_ms),
+            Search::Limit { .. } => None,
+        };
+        let search = Some(SearchResult {
+            axis: axis.to_owned(),
+            value: middle,
+            low,
+            high,
+            passes,
+            cause,
+            latency_p99_max_ms,
+            steps,
+        });
         let cell = result::cell_result(engine.plan, self.cell, status, verdict, None, (trials, failures));
         Ok(CellResult { search, ..cell })
     }
