@@ -12,7 +12,7 @@ use crate::parties::Parties;
 use crate::payloads::Payloads;
 use crate::protocol::{UserId, shown, shown_up_to};
 use crate::requests::{Reply, RequestProtocol};
-use crate::schedule::Schedule;
+use crate::schedule::{Rate, Schedule};
 use crate::worker::{Worker, WorkerState};
 
 /// A socket takes so many bytes at once when its buffers are empty: they begin with 16 KiB, of which a part is overhead.
@@ -64,10 +64,16 @@ impl Connection {
 
 impl<P: RequestProtocol> Exchanges<P> {
     /// The connections `range`, counted from the first of the workload.
-    pub(crate) fn new(worker: Worker, workload: &RrWorkload, seed: u64, range: Range<u32>) -> Exchanges<P> {
+    pub(crate) fn new(
+        mut worker: Worker,
+        workload: &RrWorkload,
+        seed: u64,
+        range: Range<u32>,
+    ) -> Exchanges<P> {
+        worker.stats.begin_stages(workload.stages.as_ref());
+        let rate = Rate::of(workload.rate_per_connection_per_s, workload.stages.as_ref());
         let connection = |index| {
             let number = workload.start + index;
-            let rate = workload.rate_per_connection_per_s;
             Connection {
                 number,
                 link: Link::default(),
@@ -187,7 +193,11 @@ impl<P: RequestProtocol> Exchanges<P> {
     fn due_and_end(&self, connection: &Connection, now_ns: u64) -> (u64, u64) {
         let gate_ns = self.worker.shared.gate_ns();
         let end_ns = gate_ns + (self.workload.duration_s * 1e9) as u64;
-        let due_ns = connection.schedule.as_ref().map_or(now_ns, |schedule| gate_ns + schedule.due_ns());
+        let due_ns = match &connection.schedule {
+            Some(schedule) if schedule.is_over() => end_ns,
+            Some(schedule) => gate_ns + schedule.due_ns(),
+            None => now_ns,
+        };
         (due_ns, end_ns)
     }
 }
@@ -290,7 +300,8 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
             connection.schedule.iter_mut().for_each(Schedule::advance);
             self.in_flight += 1;
             self.worker.stats.sent += 1;
-            if self.workload.rate_per_connection_per_s.is_some() {
+            if self.workload.is_scheduled() {
+                self.worker.stats.record_due(self.worker.shared.gate_ns(), meant_ns, 1);
                 self.worker.stats.record_lag(now_ns.saturating_sub(connection.sendable_ns(meant_ns)));
             }
         }
@@ -306,8 +317,7 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
     }
 
     fn receiver_sends(&self) -> bool {
-        self.workload.rate_per_connection_per_s.is_none()
-            && self.workload.depth * self.workload.size_bytes <= ONE_WRITE_BYTES
+        !self.workload.is_scheduled() && self.workload.depth * self.workload.size_bytes <= ONE_WRITE_BYTES
     }
 
     fn settle(&mut self) {

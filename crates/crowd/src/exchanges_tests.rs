@@ -204,3 +204,20 @@ fn a_request_that_waited_for_the_window_is_not_late_by_the_crowd() {
     assert_eq!(lags.iter().map(|(_, count)| count).sum::<u64>(), 4);
     assert!(lags.iter().all(|(ns, _)| *ns <= 3_001), "{lags:?}");
 }
+
+/// A duration whose last digit JSON has changed must not let a connection send for ever after its last stage.
+#[test]
+fn nothing_is_sent_after_the_last_stage() {
+    let stages: klatch_record::Stages = "0s:20,300ms:20,200ms:0".parse().unwrap();
+    for duration_s in [stages.time_s(), stages.time_s() + 1e-8] {
+        let stages = Some(stages.clone());
+        let mut crowd = Crowd::new(RrWorkload { connections: 1, depth: 64, stages, duration_s, ..rr() });
+        crowd.queue(0, 9_000_000_000);
+        let requests = crowd.taken(0);
+        assert_eq!(requests.len() / rr().size_bytes as usize, 8, "6 and 2");
+        crowd.reply(0, &requests, 9_000_000_000);
+        let result = crowd.result();
+        let counts: Vec<_> = result.stages.iter().map(|stage| (stage.intended, stage.in_time)).collect();
+        assert_eq!(counts, [(0, 0), (6, 0), (2, 0)], "all replies are late");
+    }
+}

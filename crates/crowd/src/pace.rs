@@ -2,7 +2,7 @@
 
 use klatch_record::{ChatWorkload, Pacing};
 
-use crate::schedule::Schedule;
+use crate::schedule::{Rate, Schedule};
 
 /// The pace of one user. It decides from the user's own counters and the clock. What all users share is in the workload.
 pub(crate) struct Pace {
@@ -31,8 +31,9 @@ impl Pace {
     pub(crate) fn new(workload: &ChatWorkload, seed: u64, room: u32, user: u32) -> Pace {
         let schedule = match workload.pacing {
             Pacing::Rate { per_user_per_s } => {
-                let schedule = Schedule::new(seed, room, user, per_user_per_s, workload.arrivals);
-                Some(Box::new(schedule.until(workload.duration_s)))
+                let rate = Rate::of(per_user_per_s, workload.stages.as_ref());
+                let schedule = |rate| Schedule::new(seed, room, user, rate, workload.arrivals);
+                rate.map(|rate| Box::new(schedule(rate).until(workload.duration_s)))
             }
             _ => None,
         };
@@ -111,6 +112,7 @@ mod tests {
             pause_s,
             churn_per_user_per_s: 0.0,
             duration_s: None,
+            stages: None,
             arrivals: klatch_record::Arrivals::Even,
         }
     }
@@ -142,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_schedule_does_not_move_when_the_user_is_late() {
-        let work = workload(Pacing::Rate { per_user_per_s: 10.0 }, 0.0);
+        let work = workload(Pacing::Rate { per_user_per_s: Some(10.0) }, 0.0);
         let mut pace = Pace::new(&work, 1, 1, 0);
         let gate = 1_000_000_000;
         let Turn::WaitUntil(first) = pace.turn(&work, gate, gate, 0, 0) else { panic!("it is not due") };
@@ -153,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_user_with_a_duration_sends_what_is_due_before_its_end() {
-        let work = workload(Pacing::Rate { per_user_per_s: 10.0 }, 0.0).with_duration(0.5);
+        let work = workload(Pacing::Rate { per_user_per_s: Some(10.0) }, 0.0).with_duration(0.5);
         let mut pace = Pace::new(&work, 1, 1, 0);
         assert_eq!(pace.unsent(&work), 5);
         for _ in 0..5 {

@@ -32,12 +32,13 @@ pub(crate) struct Rooms<P> {
 impl<P: Protocol> Rooms<P> {
     /// The rooms `range`, counted from the first of the workload.
     pub(crate) fn new(
-        worker: Worker,
+        mut worker: Worker,
         workload: &ChatWorkload,
         seed: u64,
         login: &Credentials,
         range: Range<u32>,
     ) -> Rooms<P> {
+        worker.stats.begin_stages(workload.stages.as_ref());
         let users: Vec<User<P>> = User::all(workload, seed, login, range);
         let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
         let churn = Churn::new(workload, seed, &ids);
@@ -211,6 +212,8 @@ impl<P: Protocol> Rooms<P> {
                     user.free_ns = now_ns;
                 }
                 self.worker.stats.record_lag(now_ns.saturating_sub(meant_ns.max(user.free_ns)));
+                let deliveries = u64::from(self.workload.users - 1);
+                self.worker.stats.record_due(self.worker.shared.gate_ns(), meant_ns, deliveries);
             }
         }
         None
@@ -365,7 +368,7 @@ mod tests {
     /// The server reads nothing for ten seconds, so the output of a user is full: what is due meanwhile is not late by the crowd.
     #[test]
     fn a_message_that_waited_for_the_server_to_read_is_not_late_by_the_crowd() {
-        let pacing = Pacing::Rate { per_user_per_s: 1_000.0 };
+        let pacing = Pacing::Rate { per_user_per_s: Some(1_000.0) };
         let workload = ChatWorkload {
             rooms: 1,
             users: 2,
@@ -376,6 +379,7 @@ mod tests {
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
             duration_s: None,
+            stages: None,
             arrivals: klatch_record::Arrivals::Even,
         };
         let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));

@@ -25,6 +25,7 @@ pub fn simulate_room(count: u32) -> u64 {
         pause_s: 0.0,
         churn_per_user_per_s: 0.0,
         duration_s: None,
+        stages: None,
         arrivals: klatch_record::Arrivals::Even,
     };
     let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));

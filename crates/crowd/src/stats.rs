@@ -10,14 +10,13 @@ use klatch_exchange::web::PostEntry;
 use klatch_record::WorkloadKind;
 use klatch_record::{
     CrowdResult, EXAMPLES_MAX, Fault, FaultKind, IntervalCounts, Latency, MergeError, OperationKindScore,
-    Results, Stranger, TlsSession,
+    Results, Stages, Stranger, TlsSession,
 };
 
+use crate::histogram::{add, new_histogram, recorded};
 use crate::protocol::{printable, shown};
+use crate::stage_stats::StageStats;
 use crate::timeline::{Counts, Timeline};
-
-/// One day. Longer latencies are recorded as this.
-const LATENCY_MAX_NS: u64 = 86_400 * 1_000_000_000;
 
 pub(crate) struct CrowdStats {
     /// Latencies of the intervals that have ended.
@@ -25,6 +24,10 @@ pub(crate) struct CrowdStats {
     /// Latencies of the current interval. Deliveries are recorded here alone, so the time line costs nothing a delivery.
     current_ns: Histogram<u32>,
     current_ends_ns: u64,
+    /// The time from which a delivery ends the interval, ns. Always 0 with stages, in which each delivery is counted too.
+    look_ns: u64,
+    /// Counts by stage; `None` without stages.
+    stages: Option<StageStats>,
     timeline: Timeline,
     /// Latencies since the last pause, of the intervals that have ended.
     since_pause_ns: Histogram<u32>,
@@ -58,6 +61,8 @@ impl CrowdStats {
             latency_ns: new_histogram(),
             current_ns: new_histogram(),
             current_ends_ns: 0,
+            look_ns: 0,
+            stages: None,
             tls: None,
             timeline: Timeline::new(),
             since_pause_ns: new_histogram(),
@@ -80,15 +85,37 @@ impl CrowdStats {
     /// Records a verified delivery that arrived at `now_ns` and had the intended send time `meant_ns`. The gate opened at
     /// `gate_ns`.
     pub(crate) fn record_delivery(&mut self, gate_ns: u64, now_ns: u64, meant_ns: u64) {
-        if now_ns >= self.current_ends_ns {
-            self.end_interval();
-            self.current_ends_ns = gate_ns + self.timeline.advance_to(now_ns.saturating_sub(gate_ns));
+        if now_ns >= self.look_ns {
+            self.look(gate_ns, now_ns, meant_ns);
         }
         self.received += 1;
         // Threads may read the clock in one order and get here in another.
         self.last_ns = self.last_ns.max(now_ns);
         // The text is checked before its time is used, so the difference fits.
         self.current_ns.saturating_record(now_ns.saturating_sub(meant_ns));
+    }
+
+    /// Ends the interval if it is over, and counts the delivery in its stage. Without stages no delivery costs more than a comparison.
+    #[cold]
+    fn look(&mut self, gate_ns: u64, now_ns: u64, meant_ns: u64) {
+        if now_ns >= self.current_ends_ns {
+            self.end_interval();
+            self.current_ends_ns = gate_ns + self.timeline.advance_to(now_ns.saturating_sub(gate_ns));
+        }
+        match &mut self.stages {
+            Some(stages) => stages.record_delivery(gate_ns, now_ns, meant_ns),
+            None => self.look_ns = self.current_ends_ns,
+        }
+    }
+
+    /// Makes what follows count by stage, if there are stages.
+    pub(crate) fn begin_stages(&mut self, stages: Option<&Stages>) {
+        self.stages = stages.map(StageStats::new);
+    }
+
+    /// Counts what was sent with the intended time `meant_ns`, to which so many replies or deliveries must come.
+    pub(crate) fn record_due(&mut self, gate_ns: u64, meant_ns: u64, replies: u64) {
+        self.stages.iter_mut().for_each(|stages| stages.record_due(gate_ns, meant_ns, replies));
     }
 
     /// Counts a verified operation whose latency is not among those of the run.
@@ -193,6 +220,9 @@ impl CrowdStats {
         result.strangers.truncate(EXAMPLES_MAX);
         add(&mut result.latency_ns, &self.latency_ns);
         add(&mut result.send_lag_ns, &self.lag_ns);
+        if let Some(stages) = self.stages {
+            stages.merge_into(&mut result.stages);
+        }
         let over_time = result.over_time.take().into_iter().chain([self.timeline.counts()]);
         result.over_time = IntervalCounts::together(over_time);
         Ok(())
@@ -208,24 +238,6 @@ impl CrowdStats {
         self.merge_into(&mut result).unwrap();
         result
     }
-}
-
-fn new_histogram() -> Histogram<u32> {
-    Histogram::new_with_max(LATENCY_MAX_NS, 3).expect("the bounds are possible")
-}
-
-/// Adds a histogram to sorted pairs of (lowest value of a bucket, count).
-fn add(pairs: &mut Vec<(u64, u64)>, histogram: &Histogram<u32>) {
-    let mut sum: BTreeMap<u64, u64> = pairs.iter().copied().collect();
-    recorded(histogram).for_each(|(value, count)| *sum.entry(value).or_default() += count);
-    *pairs = sum.into_iter().collect();
-}
-
-/// The lowest value and the count of each bucket that is not empty.
-fn recorded(histogram: &Histogram<u32>) -> impl Iterator<Item = (u64, u64)> {
-    histogram.iter_recorded().map(|bucket| {
-        (histogram.lowest_equivalent(bucket.value_iterated_to()), u64::from(bucket.count_at_value()))
-    })
 }
 
 #[cfg(test)]

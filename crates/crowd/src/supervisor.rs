@@ -247,6 +247,7 @@ mod tests {
                 pause_s: 0.0,
                 churn_per_user_per_s: 0.0,
                 duration_s: None,
+                stages: None,
                 arrivals: klatch_record::Arrivals::Even,
             }),
             threads: Threads::Loops(1),

@@ -12,7 +12,7 @@ use crate::link::Link;
 use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties};
 use crate::protocol::UserId;
-use crate::schedule::Schedule;
+use crate::schedule::{Rate, Schedule};
 use crate::worker::{Worker, WorkerState};
 
 /// The progress of a trader.
@@ -80,7 +80,7 @@ pub(crate) fn mix(workload: &TradeWorkload) -> Mix {
 impl<P: Player> Traders<P> {
     /// The traders `range`, counted from the first of the workload. `player` makes one from its number and its users.
     pub(crate) fn new(
-        worker: Worker,
+        mut worker: Worker,
         workload: &TradeWorkload,
         host: &str,
         range: Range<u32>,
@@ -88,11 +88,12 @@ impl<P: Player> Traders<P> {
         market: P::Market,
         player: impl Fn(u32, Range<u32>) -> P,
     ) -> Traders<P> {
+        worker.stats.begin_stages(workload.stages.as_ref());
+        let rate = Rate::of(workload.rate_per_trader_per_s, workload.stages.as_ref());
         let seat = |index| {
             let number = workload.start + index;
             let first_user = (number - 1) * workload.users_per_trader;
             let own_users = first_user..first_user + workload.users_per_trader;
-            let rate = workload.rate_per_trader_per_s;
             Seat {
                 number,
                 link: Link::default(),
@@ -183,6 +184,7 @@ impl<P: Player> Traders<P> {
     /// When the next operation of an idle trader is due, ns.
     fn due_ns(&self, seat: &Seat<P>, now_ns: u64) -> u64 {
         match &seat.schedule {
+            Some(schedule) if schedule.is_over() => self.end_ns(),
             Some(schedule) => self.worker.shared.gate_ns() + schedule.due_ns(),
             None => now_ns.max(seat.rest_until_ns),
         }
@@ -297,7 +299,8 @@ impl<P: Player> Parties for Traders<P> {
             seat.schedule.iter_mut().for_each(Schedule::advance);
             self.in_flight += 1;
             self.worker.stats.sent += 1;
-            if self.workload.rate_per_trader_per_s.is_some() {
+            if self.workload.is_scheduled() {
+                self.worker.stats.record_due(self.worker.shared.gate_ns(), due_ns, 1);
                 // A trader that waited for a reply is not late by itself.
                 self.worker.stats.record_lag(now_ns.saturating_sub(due_ns.max(seat.free_ns)));
             }

@@ -431,10 +431,11 @@ mod tests {
             count: COUNT,
             size_bytes: 400,
             start: 1,
-            pacing: Pacing::Rate { per_user_per_s: RATE_PER_S.into() },
+            pacing: Pacing::Rate { per_user_per_s: Some(RATE_PER_S.into()) },
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
             duration_s: None,
+            stages: None,
             arrivals: klatch_record::Arrivals::Even,
         });
         let options = Options {

@@ -96,9 +96,8 @@ fn of_workload(error: &WorkloadError) -> Option<String> {
         WorkloadError::Unused { owner, .. } => {
             owner.split_once(' ').map(|(setting, value)| format!("add --{setting} {value}"))
         }
-        WorkloadError::Value { setting: "rate", got, .. } if got == "0" => {
-            Some("add --rate, in messages/s of each user, as in --rate 2".to_owned())
-        }
+        WorkloadError::NoRate => Some("add --rate, in messages/s of each user, as in --rate 2".to_owned()),
+        WorkloadError::Conflict { setting, .. } => Some(format!("leave out --{setting}")),
         _ => None,
     }
 }

@@ -119,7 +119,7 @@ mod tests {
                 "Workload",
                 &[
                     "workload", "rooms", "users", "count", "duration", "size", "pacing", "window", "rate",
-                    "arrivals", "pause", "churn", "start",
+                    "stages", "arrivals", "pause", "churn", "start",
                 ],
             ),
             (

@@ -23,6 +23,10 @@ fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)>
             return vec![("pacing", "rate".to_owned()), ("rate", "7".to_owned()), of("poisson")];
         }
         (_, "arrivals") => return vec![("rate", "7".to_owned()), of("poisson")],
+        (_, "stages") if kind == WorkloadKind::Chat => {
+            return vec![("pacing", "rate".to_owned()), of("60s:100,0s:50,2.5s:0")];
+        }
+        (_, "stages") => "60s:100,0s:50,2.5s:0".to_owned(),
         (_, "rate") if kind == WorkloadKind::Chat => return vec![("pacing", "rate".to_owned()), of("7")],
         (_, "pacing") => return vec![of("flood")],
         (_, "database") => "postgresql".to_owned(),
@@ -265,7 +269,7 @@ fn a_job_stands_in_place_of_all_options_but_those_of_the_program() {
         let Some(long) = argument.get_long() else { continue };
         let word = argument.get_possible_values().first().map(|word| word.get_name().to_owned());
         let values =
-            word.into_iter().chain(["1", "0/2", "irc", "uring", "ws", "text", ""].map(str::to_owned));
+            word.into_iter().chain(["1", "0/2", "irc", "uring", "ws", "text", "1s:5", ""].map(str::to_owned));
         // With the first value that it takes, if it takes any.
         let kinds = values.map(|value| {
             let option = if value.is_empty() { format!("--{long}") } else { format!("--{long}={value}") };

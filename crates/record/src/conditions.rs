@@ -29,6 +29,7 @@ const FREE: &[&str] = &[
     "latency",
     "send_lag",
     "over_time",
+    "stages",
     "checks",
     "usage",
     "platform.start_s",

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, DatabaseCounts, Environment, IntervalCounts, Results, TlsSession, Usage};
+use crate::{Build, DatabaseCounts, Environment, IntervalCounts, Results, StageCounts, TlsSession, Usage};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -122,6 +122,9 @@ pub struct CrowdResult {
     pub gaps: Vec<CrowdGap>,
     /// Delivery latencies by the interval of their arrival; `null` if the crowd does not report them.
     pub over_time: Option<IntervalCounts>,
+    /// Counts of each stage of the schedule; empty without stages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageCounts>,
     /// Deliveries missing for messages that were sent.
     pub lost: u64,
     /// Messages that were never sent.

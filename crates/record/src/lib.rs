@@ -44,6 +44,7 @@ mod sensitivity;
 mod server_part;
 mod shard;
 mod similar;
+mod stage_score;
 mod study;
 mod sums;
 mod timeline;
@@ -116,6 +117,7 @@ pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use similar::{instead_of, similar_to, with_suggestion};
+pub use stage_score::{STAGE_GRACE_S, StageCounts, StageScore, StageScores};
 pub use study::{
     CellResult, CellStatus, Estimate, PairResult, ResultKind, STUDY_SCHEMA_NAME, SearchResult, SearchStep,
     StudyAxis, StudyResult,
@@ -129,8 +131,8 @@ pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use words::{grouped, range_in_words};
 pub use workload::{
     Arrivals, CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES,
-    FilesWorkload, OrdersWorkload, Pacing, ReadOrder, RrWorkload, TradeMix, TradeWorkload, WebWorkload,
-    Workload, WorkloadError, WorkloadKind, settings,
+    FilesWorkload, OrdersWorkload, Pacing, ReadOrder, RrWorkload, Stage, Stages, TradeMix, TradeWorkload,
+    WebWorkload, Workload, WorkloadError, WorkloadKind, settings,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

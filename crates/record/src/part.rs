@@ -7,7 +7,7 @@ use crate::sums::{SumError, sum, sum_u32, whole_ns};
 use crate::window::Window;
 use crate::{
     Cause, Checks, DatabaseCounts, EXAMPLES_MAX, FailureKind, Latency, Operations, Reason, Results, Score,
-    Shard, Timeline, Usage, UsageOfBoth, Warning, WarningKind, Workload,
+    Shard, StageScores, Timeline, Usage, UsageOfBoth, Warning, WarningKind, Workload,
 };
 
 /// Share of the common time below which the score is a lower bound.
@@ -30,6 +30,8 @@ pub struct Part {
     pub send_lag: Option<Latency>,
     /// Deliveries over the time of the run; `None` if a crowd did not report them.
     pub over_time: Option<Timeline>,
+    /// Results by stage; `None` without stages.
+    pub stages: Option<StageScores>,
     /// Every message accounted for.
     pub checks: Checks,
     /// Usage of the crowds; `None` if one could not be measured.
@@ -65,6 +67,7 @@ impl Part {
             latency: Latency::merge(parts.iter().filter_map(|part| part.latency.as_ref()))?,
             send_lag: Latency::merge(parts.iter().filter_map(|part| part.send_lag.as_ref()))?,
             over_time: Timeline::merge(parts.iter().map(|part| part.over_time.as_ref()))?,
+            stages: StageScores::merge(parts.iter().filter_map(|part| part.stages.as_ref()))?,
             checks: checks(&parts)?,
             usage: usages.map(|usages| Usage::together(&usages, messages)).transpose()?,
             results: Results::merge(parts.iter().map(|part| &part.results))?.ok_or(MergeError::None)?,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Audit, Database, Environment, Failure, Fault, Joining, Latency, Observation, Operations, ProtocolName,
-    Results, RunOptions, Shard, Stranger, Timeline, Transport, Usage, Verdict, Warning, Workload,
-    WorkloadKind,
+    Results, RunOptions, Shard, StageScores, Stranger, Timeline, Transport, Usage, Verdict, Warning,
+    Workload, WorkloadKind,
 };
 
 /// The schema name that every record carries in [`Record::schema`].
@@ -60,6 +60,9 @@ pub struct Record {
     pub send_lag: Option<Latency>,
     /// Deliveries over the time of the run; `null` where the crowd does not report them.
     pub over_time: Option<Timeline>,
+    /// Results by stage of the schedule; absent without stages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<StageScores>,
     /// Every message accounted for.
     pub checks: Checks,
     /// What server and crowd used.

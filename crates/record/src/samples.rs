@@ -47,6 +47,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
             duration_s: None,
+            stages: None,
             arrivals: crate::Arrivals::Even,
         }),
         options: Some(RunOptions::default()),
@@ -69,6 +70,7 @@ pub fn record(number: u32, minute: u32, messages_per_s: f64) -> Record {
         latency: None,
         send_lag: None,
         over_time: None,
+        stages: None,
         checks: Checks {
             lost: 0,
             unsent: 0,

@@ -25,6 +25,7 @@ mod read;
 mod requirement;
 mod run_progress;
 mod simulation;
+mod stages_text;
 mod strokes;
 mod study;
 mod study_of_runs;

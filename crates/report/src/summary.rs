@@ -11,6 +11,7 @@ use crate::model::percentile_value;
 use crate::number::{grouped, three_digits, time};
 use crate::observations::observations;
 use crate::orders_text::{limits_and_mix, tops};
+use crate::stages_text::stages;
 use crate::strokes::spark;
 use crate::table::{Column, TextTable};
 use crate::usage_table::usage;
@@ -67,6 +68,9 @@ pub fn one_line(record: &Record) -> String {
     let verdict = record.verdict.status.name();
     if let Some(score) = record.results.orders() {
         let _ = write!(text, ", TOPS {}", tops(score));
+    }
+    if let Some(stage) = record.stages.as_ref().and_then(|stages| stages.first_behind) {
+        let _ = write!(text, ", stage {stage} does not keep up");
     }
     let _ = write!(text, ", {verdict}");
     for reason in &record.verdict.reasons {
@@ -143,6 +147,7 @@ fn full(record: &Record) -> String {
     };
     values(rows)
         + &percentiles(latency, record.latency.as_ref())
+        + &stages(record)
         + &reconnects(record)
         + &record.results.orders().map_or_else(String::new, limits_and_mix)
         + &kinds(record.results.kinds())

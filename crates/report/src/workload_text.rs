@@ -1,6 +1,6 @@
 //! Workloads as one line of text.
 
-use klatch_record::{ChatWorkload, DatabaseChoice, Pacing, RrWorkload, TradeWorkload, Workload};
+use klatch_record::{ChatWorkload, DatabaseChoice, Pacing, RrWorkload, Stages, TradeWorkload, Workload};
 
 use crate::number::grouped;
 
@@ -36,14 +36,20 @@ pub(crate) fn describe(workload: &Workload) -> String {
         }
         Workload::Rr(rr) => {
             let RrWorkload { connections, size_bytes, depth, duration_s, .. } = rr;
-            let pacing = rr
-                .rate_per_connection_per_s
-                .map_or("closed loop".to_owned(), |rate| format!("{rate} requests/s a connection"));
+            let pacing =
+                scheduled(rr.rate_per_connection_per_s, rr.stages.as_ref(), "requests/s a connection")
+                    .unwrap_or_else(|| "closed loop".to_owned());
             format!(
                 "{connections} connections × {depth} requests of {size_bytes} bytes for {duration_s} s, {pacing}"
             )
         }
     }
+}
+
+/// A schedule in words, with the unit of its rate; `None` without one.
+fn scheduled(rate: Option<f64>, stages: Option<&Stages>, unit: &str) -> Option<String> {
+    let stages = stages.map(|stages| format!("stages {stages} in {unit}"));
+    stages.or(rate.map(|rate| format!("{rate} {unit}")))
 }
 
 fn describe_database(workload: &Workload) -> String {
@@ -56,8 +62,9 @@ fn describe_database(workload: &Workload) -> String {
 
 fn describe_trade(trade: &TradeWorkload, database: &str) -> String {
     let TradeWorkload { traders, users, quotes, mix, think_s, duration_s, .. } = trade;
-    let pacing = match trade.rate_per_trader_per_s {
-        Some(rate) => format!("{rate} operations/s a trader"),
+    let pacing = match scheduled(trade.rate_per_trader_per_s, trade.stages.as_ref(), "operations/s a trader")
+    {
+        Some(schedule) => schedule,
         None if *think_s > 0.0 => format!("think time {think_s} s"),
         None => "no think time".to_owned(),
     };
@@ -87,7 +94,9 @@ fn describe_chat(chat: &ChatWorkload) -> String {
         Pacing::Turns => "turns".to_owned(),
         Pacing::Flood => "flood".to_owned(),
         Pacing::Rounds { window } => format!("rounds, window {window}"),
-        Pacing::Rate { per_user_per_s } => format!("{per_user_per_s} messages/s a user"),
+        Pacing::Rate { per_user_per_s } => {
+            scheduled(*per_user_per_s, chat.stages.as_ref(), "messages/s a user").unwrap_or_default()
+        }
     };
     let pause = if *pause_s > 0.0 { format!(", pause {pause_s} s") } else { String::new() };
     let churn = if *churn > 0.0 { format!(", {churn} reconnects/s a user") } else { String::new() };

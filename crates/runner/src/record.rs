@@ -2,8 +2,8 @@
 
 use klatch_record::{
     Build, Cause, Checks, CrowdInfo, CrowdResult, Environment, Gate, Latency, LatencyError, Moment,
-    Observation, Part, Platform, Reason, Record, Role, RunOptions, SCHEMA_NAME, Score, Shard, Status,
-    Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind, sum,
+    Observation, Part, Platform, Reason, Record, Role, RunOptions, SCHEMA_NAME, Score, Shard, StageScores,
+    Status, Timeline, Usage, UsageOfBoth, Verdict, Warning, Workload, WorkloadKind, sum,
 };
 
 use crate::error::RunError;
@@ -123,6 +123,7 @@ fn assemble(run: RunFacts<'_>, part: Part, mut warnings: Vec<Warning>) -> Record
         latency: part.latency,
         send_lag: part.send_lag,
         over_time: part.over_time,
+        stages: part.stages,
         observations: with_cost_shares(run.observations, run.workload.kind(), &usage),
         usage,
         environment: run.environment,
@@ -150,6 +151,8 @@ fn merge_part(crowd: CrowdPart<'_>, own: &Build) -> Result<Part, LatencyError> {
     let CrowdPart { result, usage, .. } = crowd;
     let latency = Latency::from_counts_ns(&result.latency_ns)?;
     let send_lag = Latency::from_counts_ns(&result.send_lag_ns)?;
+    let of_stages = |stages| StageScores::from_counts(stages, &result.stages);
+    let stages = crowd.workload.stages().map(of_stages).transpose()?.flatten();
     let judged = judge(&result).reasons.into_iter().map(|reason| reason.message);
     let mut warnings = crowd_warnings(&result, latency.as_ref(), send_lag.as_ref());
     warnings.extend(crowd.environment.iter().flat_map(machine_warnings));
@@ -192,6 +195,7 @@ fn merge_part(crowd: CrowdPart<'_>, own: &Build) -> Result<Part, LatencyError> {
         latency,
         send_lag,
         over_time: result.over_time.as_ref().map(Timeline::from_counts).transpose()?,
+        stages,
         checks: Checks {
             lost: result.lost,
             unsent: result.unsent,

@@ -81,15 +81,17 @@ fn shorten_run(arguments: &mut Vec<String>) {
         "trade" => &[("--duration", "1"), ("--users", "200"), ("--quotes", "100")],
         "orders" => &[("--duration", "2"), ("--ramp", "1"), ("--injection-rate", "5")],
         "web" => &[("--duration", "2"), ("--lines", "4")],
+        _ if arguments.iter().any(|word| word == "--stages") => &[("--stages", "300ms:40")],
         _ if arguments.iter().any(|word| word == "rate") => {
             &[("--rooms", "2"), ("--count", "4"), ("--rate", "5")]
         }
         _ => &[("--rooms", "2"), ("--count", "5")],
     };
+    short.iter().for_each(|(option, value)| set(arguments, option, value));
     // Several platforms or starts are a study, which has at least two trials.
     let is_study = arguments.iter().any(|word| word == "--starts" || word.contains(','));
     let trials = if is_study { "2" } else { "1" };
-    for (option, value) in [("--warmups", "0"), ("--trials", trials)].iter().chain(short) {
+    for (option, value) in &[("--warmups", "0"), ("--trials", trials)] {
         set(arguments, option, value);
     }
 }

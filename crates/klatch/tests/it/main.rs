@@ -48,6 +48,7 @@ mod runs;
 mod schemas;
 mod shards;
 mod simulate;
+mod stages;
 mod studies;
 mod terminal;
 mod trade;

@@ -8,10 +8,22 @@ use klatch_testing::{Need, needs};
 use crate::support::{Finished, klatch};
 
 /// A command line without the name of the program, and a part of the answer.
-const TABLE: [(&str, &str); 108] = [
+const TABLE: [(&str, &str); 118] = [
     // What excludes each other.
     ("run --rooms 10 --shards 100", "got 10: use --shards 10 or fewer, or --rooms 100"),
     ("run --servers 2 --target irc://127.0.0.1:6667", "tip: leave out --servers, or --target"),
+    (
+        "run --pacing rate --stages 1m:5 --rate 5",
+        "klatch: rate cannot be combined with stages: leave out --rate",
+    ),
+    (
+        "run rr --stages 1m:5 --duration 1m",
+        "klatch: duration cannot be combined with stages: leave out --duration",
+    ),
+    (
+        "run --pacing rate --stages 1m:5 --count 7",
+        "klatch: count cannot be combined with stages: leave out --count",
+    ),
     // Names.
     ("run --platform java-thread", "klatch: no platform is named java-thread; did you mean java-threads?"),
     ("run --platform fax", "klatch: no platform is named fax; klatch platforms lists all "),
@@ -78,7 +90,17 @@ const TABLE: [(&str, &str); 108] = [
     ("run --warmups -1", "'-1' for '--warmups <N>': must be 0 to "),
     ("run --timeout 0", "'0' for '--timeout <TIME>': must be above 0 and at most a week"),
     ("run --timeout soon", "'soon' for '--timeout <TIME>': must be a time such as 30s, 5m, 1h30m or 250ms"),
-    ("run --pacing rate", "got 0: add --rate, in messages/s of each user, as in --rate 2"),
+    (
+        "run --pacing rate",
+        "pacing rate needs a rate or stages: add --rate, in messages/s of each user, as in --rate 2",
+    ),
+    ("run --stages 1m:5", "stages belongs to pacing rate: add --pacing rate"),
+    ("run web --stages 1m:5", "stages belongs to the workload chat or rr or trade, not to web"),
+    ("run rr --stages 1m", "pairs of a time and a rate, as in 1m:100,3m:500,30s:0, got 1m"),
+    ("run rr --stages 0s:0", "of times that are together above 0 and at most 86,400 seconds, got 0s:0"),
+    ("run rr --stages 1m:0", "stages must be pairs of a time and a rate, of which one is not 0, got 1m:0"),
+    ("run rr --stages 1m:-5", "stages must be pairs of a time and a rate of 0 to 1,000,000 1/s, got 1m:-5"),
+    ("run rr --stages 1m:2000000", "a rate of 0 to 1,000,000 1/s, got 1m:2000000"),
     ("run --rate 5", "rate belongs to pacing rate: add --pacing rate"),
     ("duet native-epoll native-threads --duration 5d", "must be a time such as 30s, 5m, 1h30m or 250ms"),
     ("duet native-epoll native-threads --duration 5s", "raise --duration, or lower --starts or --warmup"),

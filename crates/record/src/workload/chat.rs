@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
+use super::stages::{FORM, STAGES, Stages, check_stages};
 use super::values::{Form, NonZero, OptionalSeconds, Seconds, Value, Word};
-use super::{COUNT_MAX, SECONDS_MAX, WorkloadError};
+use super::{COUNT_MAX, RATE_MAX, SECONDS_MAX, WorkloadError};
 use crate::record::is_zero;
 
 /// The largest number of a room; with 16 users in each it has a million connections.
@@ -54,7 +55,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         "pacing rate: messages a second of each user",
         field!(Chat, chat => Rate(&mut chat.pacing)),
     )
-    .in_range(Range::AboveZero(1e6, "messages/s")),
+    .in_range(Range::AboveZero(RATE_MAX, "messages/s")),
+    Setting::new(
+        STAGES,
+        FORM,
+        "pacing rate: times, within each of which the rate of a user ramps to a value, in place of rate, count and duration",
+        field!(Chat, stages),
+    )
+    .following("none")
+    .scoped(Scope::End)
+    .excluding(&["rate", "count", "duration"]),
     Setting::new(
         "arrivals",
         "ARRIVALS",
@@ -124,7 +134,7 @@ impl Value for PacingName<'_> {
             "turns" => Pacing::Turns,
             "rounds" => Pacing::Rounds { window: 1 },
             "flood" => Pacing::Flood,
-            "rate" => Pacing::Rate { per_user_per_s: 0.0 },
+            "rate" => Pacing::Rate { per_user_per_s: None },
             _ => return Err(WorkloadError::not_a_word(setting, PACINGS, text)),
         };
         Ok(())
@@ -183,7 +193,7 @@ impl Value for Rate<'_> {
 
     fn number(&self) -> Option<f64> {
         match *self.0 {
-            Pacing::Rate { per_user_per_s } => Some(per_user_per_s),
+            Pacing::Rate { per_user_per_s } => per_user_per_s,
             _ => None,
         }
     }
@@ -214,6 +224,9 @@ pub struct ChatWorkload {
     /// How often each user closes its connection and joins again, 1/s, 0..=1000; 0 under pacing `rate`. Absent if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub churn_per_user_per_s: f64,
+    /// Times and rates of each user: a schedule whose rate changes, in place of one rate. Absent without stages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Stages>,
     /// How the moments of the schedule follow one another. Absent if they are even.
     #[serde(default, skip_serializing_if = "Arrivals::is_even")]
     pub arrivals: Arrivals,
@@ -235,8 +248,9 @@ pub enum Pacing {
     Flood,
     /// A schedule fixed in advance (open loop).
     Rate {
-        /// Messages a second of each user.
-        per_user_per_s: f64,
+        /// Messages a second of each user. Absent with stages.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        per_user_per_s: Option<f64>,
     },
 }
 
@@ -261,21 +275,35 @@ impl Default for ChatWorkload {
             pause_s: 0.0,
             churn_per_user_per_s: 0.0,
             duration_s: None,
+            stages: None,
             arrivals: Arrivals::Even,
         }
     }
 }
 
 impl ChatWorkload {
-    /// The same for a time instead of a number of messages.
+    /// The same for a time instead of a number of messages. In place of stages it has their mean rate.
     #[must_use]
     pub fn with_duration(&self, duration_s: f64) -> ChatWorkload {
-        ChatWorkload { count: COUNT_MAX, duration_s: Some(duration_s), ..self.clone() }
+        let chat = self.clone().without_stages();
+        ChatWorkload { count: COUNT_MAX, duration_s: Some(duration_s), ..chat }
     }
 
     /// Whether users stop at a moment, whatever they have sent. Under pacing `rate` each sends what is due before it.
     pub fn stops_at_a_moment(&self) -> bool {
         self.duration_s.is_some() && !matches!(self.pacing, Pacing::Rate { .. })
+    }
+
+    /// The same at the mean rate of its stages, if it has any.
+    pub(super) fn without_stages(self) -> ChatWorkload {
+        match self.stages {
+            Some(stages) => ChatWorkload {
+                pacing: Pacing::Rate { per_user_per_s: Some(stages.mean_per_s()) },
+                stages: None,
+                ..self
+            },
+            None => self,
+        }
     }
 
     /// Number of messages sent in a complete run.
@@ -303,11 +331,26 @@ impl ChatWorkload {
         self.churn_per_user_per_s > 0.0
     }
 
+    /// Checks that a schedule has a rate or stages, and no other pacing has any.
+    fn check_schedule(&self) -> Result<(), WorkloadError> {
+        match self.pacing {
+            Pacing::Rate { per_user_per_s: None } if self.stages.is_none() => Err(WorkloadError::NoRate),
+            Pacing::Rate { per_user_per_s } => {
+                check_stages(self.stages.as_ref(), per_user_per_s, self.duration_s)
+            }
+            _ if self.stages.is_some() => {
+                Err(WorkloadError::Unused { setting: STAGES, owner: "pacing rate" })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Checks what follows from several settings.
     pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
         if self.duration_s.is_some() && self.count != COUNT_MAX {
             return Err(WorkloadError::Unused { setting: "count", owner: "a run without a duration" });
         }
+        self.check_schedule()?;
         if self.arrivals != Arrivals::Even && !matches!(self.pacing, Pacing::Rate { .. }) {
             return Err(WorkloadError::Unused { setting: "arrivals", owner: "pacing rate" });
         }
@@ -327,6 +370,9 @@ impl ChatWorkload {
 
 impl ChatWorkload {
     pub(super) fn follow(&mut self, is_given: impl Fn(&str) -> bool) {
+        if let Some(stages) = &self.stages {
+            (self.count, self.duration_s) = (COUNT_MAX, Some(stages.time_s()));
+        }
         if is_given("duration") && !is_given("count") {
             self.count = COUNT_MAX;
         }
@@ -363,6 +409,7 @@ mod tests {
         pause_s: 0.0,
         churn_per_user_per_s: 0.0,
         duration_s: None,
+        stages: None,
         arrivals: Arrivals::Even,
     };
 
@@ -382,9 +429,9 @@ mod tests {
         assert_eq!(error(ChatWorkload { start: 65_527, ..USUAL }), "start must be 1 to 65,526, got 65527");
         let pacing = Pacing::Rounds { window: 0 };
         assert_eq!(error(ChatWorkload { pacing, ..USUAL }), "window must be 1 to 4,294,967,295, got 0");
-        let pacing = Pacing::Rate { per_user_per_s: f64::NAN };
+        let pacing = Pacing::Rate { per_user_per_s: Some(f64::NAN) };
         assert!(error(ChatWorkload { pacing, ..USUAL }).starts_with("rate must be above 0"));
-        let pacing = Pacing::Rate { per_user_per_s: 1.0 };
+        let pacing = Pacing::Rate { per_user_per_s: Some(1.0) };
         assert_eq!(Workload::Chat(ChatWorkload { pacing, ..USUAL }).check(), Ok(()));
         assert_eq!(
             error(ChatWorkload { pacing, pause_s: 0.5, ..USUAL }),

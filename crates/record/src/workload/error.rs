@@ -27,6 +27,17 @@ pub enum WorkloadError {
         /// The setting and value to which it belongs, such as `pacing rounds`.
         owner: &'static str,
     },
+    /// Pacing `rate` without a rate.
+    #[error("pacing rate needs a rate or stages")]
+    NoRate,
+    /// Two settings that exclude each other.
+    #[error("{setting} cannot be combined with {other}")]
+    Conflict {
+        /// Name of the setting.
+        setting: &'static str,
+        /// Name of the setting that stands in its place.
+        other: &'static str,
+    },
     /// A setting of other workloads.
     #[error("{setting} belongs to the workload {owners}, not to {kind}")]
     Foreign {
@@ -51,7 +62,10 @@ impl WorkloadError {
     /// The name of the setting.
     pub fn setting(&self) -> &str {
         match self {
-            WorkloadError::Value { setting, .. } | WorkloadError::Unused { setting, .. } => setting,
+            WorkloadError::Value { setting, .. }
+            | WorkloadError::Unused { setting, .. }
+            | WorkloadError::Conflict { setting, .. } => setting,
+            WorkloadError::NoRate => "pacing",
             WorkloadError::Foreign { setting, .. } | WorkloadError::Unknown { setting, .. } => setting,
         }
     }

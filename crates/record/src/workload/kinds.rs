@@ -13,6 +13,12 @@ impl WorkloadKind {
         if let Some((name, _)) = given.iter().find(|(name, _)| !known(name)) {
             return Err(WorkloadError::foreign(name, self));
         }
+        let is_given = |name: &str| given.iter().any(|(given, _)| *given == name);
+        for setting in self.settings().iter().filter(|setting| is_given(setting.name)) {
+            if let Some(setting_too) = setting.excludes.iter().find(|name| is_given(name)) {
+                return Err(WorkloadError::Conflict { setting: setting_too, other: setting.name });
+            }
+        }
         let mut workload = self.usual();
         // In the order of declaration: a window needs its pacing.
         for setting in self.settings() {
@@ -20,17 +26,20 @@ impl WorkloadKind {
                 setting.set(&mut workload, text)?;
             }
         }
-        workload.follow(|name| given.iter().any(|(given, _)| *given == name));
+        workload.follow(is_given);
         workload.check()?;
         Ok(workload)
     }
 }
 
 impl Workload {
-    /// All settings that have a value, with it. [`WorkloadKind::workload`] makes the same workload of them.
+    /// All settings that have a value, with it, but those that another one stands in place of. [`WorkloadKind::workload`] makes the same workload of them.
     pub fn settings(&self) -> Vec<(&'static Setting, String)> {
         let one = |setting: &'static Setting| Some((setting, setting.value_of(self)?));
-        self.kind().settings().iter().filter_map(one).collect()
+        let mut all: Vec<_> = self.kind().settings().iter().filter_map(one).collect();
+        let excluded: Vec<&str> = all.iter().flat_map(|(setting, _)| setting.excludes).copied().collect();
+        all.retain(|(setting, _)| !excluded.contains(&setting.name));
+        all
     }
 
     /// The options that describe this workload to `klatch run` and to a crowd.

@@ -8,6 +8,7 @@ mod kinds;
 mod orders;
 mod rr;
 pub mod settings;
+mod stages;
 mod trade;
 mod values;
 mod web;
@@ -20,6 +21,7 @@ pub use error::WorkloadError;
 pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
 pub use orders::OrdersWorkload;
 pub use rr::RrWorkload;
+pub use stages::{Stage, Stages};
 pub use trade::{TradeMix, TradeWorkload};
 pub use web::{CONTENT_SEED, WebWorkload};
 
@@ -31,6 +33,9 @@ pub const CONNECTIONS_PER_SOURCE: u32 = 10_000;
 
 /// Longest time of a run, one day, seconds.
 const SECONDS_MAX: f64 = 86_400.0;
+
+/// Largest rate of a schedule, 1/s.
+const RATE_MAX: f64 = 1e6;
 
 /// Messages of each user in a run that is to be ended by its parent: more than a day of them.
 const COUNT_MAX: u32 = 100_000_000;
@@ -270,17 +275,21 @@ impl Workload {
         }
     }
 
-    /// The same without an end of its own: only its parent ends it, in a pause.
+    /// The same without an end of its own: only its parent ends it, in a pause. In place of stages it has their mean rate.
     #[must_use]
     pub fn endless(&self) -> Workload {
         match self {
-            Workload::Chat(chat) => {
-                Workload::Chat(ChatWorkload { count: COUNT_MAX, duration_s: None, ..chat.clone() })
+            Workload::Chat(chat) => Workload::Chat(ChatWorkload {
+                count: COUNT_MAX,
+                duration_s: None,
+                ..chat.clone().without_stages()
+            }),
+            Workload::Rr(rr) => {
+                Workload::Rr(RrWorkload { duration_s: SECONDS_MAX, ..rr.clone().without_stages() })
             }
-            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: SECONDS_MAX, ..rr.clone() }),
             Workload::Web(web) => Workload::Web(WebWorkload { duration_s: SECONDS_MAX, ..web.clone() }),
             Workload::Trade(trade) => {
-                Workload::Trade(TradeWorkload { duration_s: SECONDS_MAX, ..trade.clone() })
+                Workload::Trade(TradeWorkload { duration_s: SECONDS_MAX, ..trade.clone().without_stages() })
             }
             Workload::Orders(orders) => {
                 Workload::Orders(OrdersWorkload { duration_s: SECONDS_MAX, ..orders.clone() })
@@ -291,14 +300,16 @@ impl Workload {
         }
     }
 
-    /// The same for so many seconds, whatever ended it before.
+    /// The same for so many seconds, whatever ended it before. In place of stages it has their mean rate.
     #[must_use]
     pub fn with_duration(&self, duration_s: f64) -> Workload {
         match self {
             Workload::Chat(chat) => Workload::Chat(chat.with_duration(duration_s)),
-            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s, ..rr.clone() }),
+            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s, ..rr.clone().without_stages() }),
             Workload::Web(web) => Workload::Web(WebWorkload { duration_s, ..web.clone() }),
-            Workload::Trade(trade) => Workload::Trade(TradeWorkload { duration_s, ..trade.clone() }),
+            Workload::Trade(trade) => {
+                Workload::Trade(TradeWorkload { duration_s, ..trade.clone().without_stages() })
+            }
             Workload::Orders(orders) => Workload::Orders(OrdersWorkload { duration_s, ..orders.clone() }),
             Workload::Files(files) => Workload::Files(FilesWorkload { duration_s, ..files.clone() }),
         }
@@ -310,30 +321,39 @@ impl Workload {
     pub fn with_rate(&self, per_s: f64) -> Workload {
         match self {
             Workload::Chat(chat) => Workload::Chat(ChatWorkload {
-                pacing: Pacing::Rate { per_user_per_s: per_s },
-                ..chat.clone()
+                pacing: Pacing::Rate { per_user_per_s: Some(per_s) },
+                ..chat.clone().without_stages()
             }),
             Workload::Rr(rr) => {
-                Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(per_s), ..rr.clone() })
+                let rr = rr.clone().without_stages();
+                Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(per_s), ..rr })
             }
             Workload::Trade(trade) => Workload::Trade(TradeWorkload {
                 rate_per_trader_per_s: Some(per_s),
                 think_s: 0.0,
-                ..trade.clone()
+                ..trade.clone().without_stages()
             }),
             Workload::Web(_) | Workload::Orders(_) | Workload::Files(_) => self.clone(),
         }
     }
 
-    /// Messages or requests a second of each connection, on a schedule fixed in advance; `None` for other pacings.
+    /// Messages or requests a second of each connection, on a schedule fixed in advance; `None` for other pacings, and with stages.
     pub fn rate_per_s(&self) -> Option<f64> {
         match self {
-            Workload::Chat(ChatWorkload { pacing: Pacing::Rate { per_user_per_s }, .. }) => {
-                Some(*per_user_per_s)
-            }
+            Workload::Chat(ChatWorkload { pacing: Pacing::Rate { per_user_per_s }, .. }) => *per_user_per_s,
             Workload::Chat(_) | Workload::Web(_) | Workload::Orders(_) | Workload::Files(_) => None,
             Workload::Rr(rr) => rr.rate_per_connection_per_s,
             Workload::Trade(trade) => trade.rate_per_trader_per_s,
+        }
+    }
+
+    /// The stages of the schedule; `None` without any.
+    pub fn stages(&self) -> Option<&Stages> {
+        match self {
+            Workload::Chat(chat) => chat.stages.as_ref(),
+            Workload::Rr(rr) => rr.stages.as_ref(),
+            Workload::Trade(trade) => trade.stages.as_ref(),
+            Workload::Web(_) | Workload::Orders(_) | Workload::Files(_) => None,
         }
     }
 
@@ -379,7 +399,8 @@ impl Workload {
             Workload::Trade(trade) => trade.follow(is_given),
             Workload::Orders(orders) => orders.follow(is_given),
             Workload::Chat(chat) => chat.follow(is_given),
-            Workload::Rr(_) | Workload::Files(_) => {}
+            Workload::Rr(rr) => rr.follow(),
+            Workload::Files(_) => {}
         }
     }
 
@@ -387,7 +408,7 @@ impl Workload {
     pub(crate) fn is_random(&self) -> bool {
         match self {
             Workload::Chat(chat) => matches!(chat.pacing, Pacing::Rate { .. }) || chat.has_churn(),
-            Workload::Rr(rr) => rr.rate_per_connection_per_s.is_some(),
+            Workload::Rr(rr) => rr.is_scheduled(),
             Workload::Web(_) | Workload::Trade(_) | Workload::Orders(_) => true,
             Workload::Files(_) => false,
         }

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
+use super::stages::{FORM, STAGES, Stages, check_stages};
 use super::values::{Seconds, Word};
-use super::{SECONDS_MAX, WorkloadError};
+use super::{RATE_MAX, SECONDS_MAX, WorkloadError};
 
 /// Most bytes that a connection may have in flight. A server holds about as many before it closes a slow reader.
 const IN_FLIGHT_BYTES_MAX: u32 = 1 << 20;
@@ -26,12 +27,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         "requests a second of each connection, on a schedule fixed in advance",
         field!(Rr, rate_per_connection_per_s),
     )
-    .in_range(Range::AboveZero(1e6, "requests/s"))
+    .in_range(Range::AboveZero(RATE_MAX, "requests/s"))
     .following("none: a request follows a reply"),
+    Setting::new(
+        STAGES,
+        FORM,
+        "times, within each of which the rate of a connection ramps to a value, in place of rate and duration",
+        field!(Rr, stages),
+    )
+    .following("none")
+    .scoped(Scope::End)
+    .excluding(&["rate", "duration"]),
     Setting::new(
         "arrivals",
         "ARRIVALS",
-        "with a rate: how the moments of the schedule follow one another",
+        "with a rate or stages: how the moments of the schedule follow one another",
         field!(Rr, rr => Word { word: &mut rr.arrivals, words: ARRIVALS }),
     ),
     Setting::new(
@@ -67,6 +77,9 @@ pub struct RrWorkload {
     pub start: u32,
     /// Requests/s of each connection on a schedule fixed in advance (open loop); `null`: a request follows a reply (closed loop).
     pub rate_per_connection_per_s: Option<f64>,
+    /// Times and rates of each connection: a schedule whose rate changes, in place of one rate. Absent without stages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Stages>,
     /// How the moments of the schedule follow one another. Absent if they are even.
     #[serde(default, skip_serializing_if = "Arrivals::is_even")]
     pub arrivals: Arrivals,
@@ -82,17 +95,39 @@ impl Default for RrWorkload {
             duration_s: 2.0,
             start: 1,
             rate_per_connection_per_s: None,
+            stages: None,
             arrivals: Arrivals::Even,
         }
     }
 }
 
 impl RrWorkload {
+    /// Whether requests are due on a schedule fixed in advance, whatever the server does.
+    pub fn is_scheduled(&self) -> bool {
+        self.rate_per_connection_per_s.is_some() || self.stages.is_some()
+    }
+
+    /// The same at the mean rate of its stages, if it has any.
+    pub(super) fn without_stages(self) -> RrWorkload {
+        match self.stages {
+            Some(stages) => {
+                RrWorkload { rate_per_connection_per_s: Some(stages.mean_per_s()), stages: None, ..self }
+            }
+            None => self,
+        }
+    }
+
+    /// The duration of a schedule in stages is theirs.
+    pub(super) fn follow(&mut self) {
+        self.duration_s = self.stages.as_ref().map_or(self.duration_s, Stages::time_s);
+    }
+
     /// Checks what follows from several settings.
     pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
-        if self.arrivals != Arrivals::Even && self.rate_per_connection_per_s.is_none() {
+        if self.arrivals != Arrivals::Even && !self.is_scheduled() {
             return Err(WorkloadError::Unused { setting: "arrivals", owner: "a rate" });
         }
+        check_stages(self.stages.as_ref(), self.rate_per_connection_per_s, Some(self.duration_s))?;
         within("depth", 1, IN_FLIGHT_BYTES_MAX / self.size_bytes, self.depth)?;
         within("start", 1, 1_000_000 - (self.connections - 1), self.start)
     }

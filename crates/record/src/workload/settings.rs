@@ -37,6 +37,8 @@ pub struct Setting {
     pub follows: Option<&'static str>,
     /// Where it can be set.
     pub scope: Scope,
+    /// Settings of the same workload that it stands in place of: they cannot be given with it.
+    pub excludes: &'static [&'static str],
     range: Range,
     access: Access,
 }
@@ -66,7 +68,7 @@ pub(super) enum Range {
 }
 
 impl Range {
-    fn contains(self, number: f64) -> bool {
+    pub(super) fn contains(self, number: f64) -> bool {
         match self {
             Range::Any => true,
             Range::Whole(least, most) => (f64::from(least)..=f64::from(most)).contains(&number),
@@ -96,7 +98,16 @@ impl Setting {
         help: &'static str,
         access: Access,
     ) -> Setting {
-        Setting { name, unit, help, follows: None, scope: Scope::All, range: Range::Any, access }
+        Setting {
+            name,
+            unit,
+            help,
+            follows: None,
+            scope: Scope::All,
+            excludes: &[],
+            range: Range::Any,
+            access,
+        }
     }
 
     pub(super) const fn in_range(self, range: Range) -> Setting {
@@ -109,6 +120,10 @@ impl Setting {
 
     pub(super) const fn scoped(self, scope: Scope) -> Setting {
         Setting { scope, ..self }
+    }
+
+    pub(super) const fn excluding(self, excludes: &'static [&'static str]) -> Setting {
+        Setting { excludes, ..self }
     }
 
     /// Its value as [`WorkloadKind::workload`] reads it. `None` if the workload has none, because it is absent or belongs to another value

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
+use super::stages::{FORM, STAGES, Stages, check_stages};
 use super::values::{Seconds, Word};
-use super::{SECONDS_MAX, WorkloadError};
+use super::{RATE_MAX, SECONDS_MAX, WorkloadError};
 
 /// Largest number of users.
 const USERS_MAX: u32 = 1_000_000;
@@ -50,12 +51,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         "operations a second of each trader, on a schedule fixed in advance",
         field!(Trade, rate_per_trader_per_s),
     )
-    .in_range(Range::AboveZero(1e6, "operations/s"))
+    .in_range(Range::AboveZero(RATE_MAX, "operations/s"))
     .following("none: an operation follows a reply"),
+    Setting::new(
+        STAGES,
+        FORM,
+        "times, within each of which the rate of a trader ramps to a value, in place of rate and duration",
+        field!(Trade, stages),
+    )
+    .following("none")
+    .scoped(Scope::End)
+    .excluding(&["rate", "duration"]),
     Setting::new(
         "arrivals",
         "ARRIVALS",
-        "with a rate: how the moments of the schedule follow one another",
+        "with a rate or stages: how the moments of the schedule follow one another",
         field!(Trade, trade => Word { word: &mut trade.arrivals, words: ARRIVALS }),
     ),
     Setting::new("database", "DATABASE", DATABASE, field!(Trade, database)),
@@ -110,6 +120,9 @@ pub struct TradeWorkload {
     pub start: u32,
     /// Operations/s of each trader on a schedule fixed in advance (open loop); `null`: an operation follows a reply (closed loop).
     pub rate_per_trader_per_s: Option<f64>,
+    /// Times and rates of each trader: a schedule whose rate changes, in place of one rate. Absent without stages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Stages>,
     /// How the moments of the schedule follow one another. Absent if they are even.
     #[serde(default, skip_serializing_if = "Arrivals::is_even")]
     pub arrivals: Arrivals,
@@ -172,6 +185,7 @@ impl Default for TradeWorkload {
             duration_s: 10.0,
             start: 1,
             rate_per_trader_per_s: None,
+            stages: None,
             arrivals: Arrivals::Even,
             daytrader: None,
         }
@@ -179,15 +193,31 @@ impl Default for TradeWorkload {
 }
 
 impl TradeWorkload {
+    /// Whether operations are due on a schedule fixed in advance, whatever the server does.
+    pub fn is_scheduled(&self) -> bool {
+        self.rate_per_trader_per_s.is_some() || self.stages.is_some()
+    }
+
+    /// The same at the mean rate of its stages, if it has any.
+    pub(super) fn without_stages(self) -> TradeWorkload {
+        match self.stages {
+            Some(stages) => {
+                TradeWorkload { rate_per_trader_per_s: Some(stages.mean_per_s()), stages: None, ..self }
+            }
+            None => self,
+        }
+    }
+
     /// Checks what follows from several settings.
     pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
-        if self.arrivals != Arrivals::Even && self.rate_per_trader_per_s.is_none() {
+        if self.arrivals != Arrivals::Even && !self.is_scheduled() {
             return Err(WorkloadError::Unused { setting: "arrivals", owner: "a rate" });
         }
+        check_stages(self.stages.as_ref(), self.rate_per_trader_per_s, Some(self.duration_s))?;
         within("users", self.traders, USERS_MAX, self.users)?;
         within("start", 1, 1_000_000 - (self.traders - 1), self.start)?;
         within("users_per_trader", 1, self.users_per_trader_max(), self.users_per_trader)?;
-        if self.rate_per_trader_per_s.is_some() && self.think_s != 0.0 {
+        if self.is_scheduled() && self.think_s != 0.0 {
             let range = "0 with a rate, whose schedule is fixed in advance";
             return Err(WorkloadError::out_of("think", range, self.think_s));
         }
@@ -207,6 +237,7 @@ impl TradeWorkload {
         if !is_given("users_per_trader") {
             self.users_per_trader = self.users_per_trader_max();
         }
+        self.duration_s = self.stages.as_ref().map_or(self.duration_s, Stages::time_s);
     }
 
     /// As many users for each trader as there are.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use hdrhistogram::Histogram;
 use jiff::Timestamp;
-use klatch_record::{Latency, LatencyError, Record};
+use klatch_record::{Latency, LatencyError, Record, StageScore};
 use thiserror::Error;
 
 use super::subject::Subject;
@@ -35,14 +35,20 @@ fn tagged<'a>(cell: Option<&str>, record: &'a Record) -> Vec<(String, &'a Latenc
         whole.replace(|letter: char| letter == ',' || letter.is_whitespace(), "_")
     };
     let kinds: Vec<_> = record.results.kinds().iter().map(|kind| (tag(&kind.name), &kind.latency)).collect();
+    let stages = record.stages.iter().flat_map(|scores| &scores.stages);
+    let of_stage =
+        |stage: &'a StageScore| Some((tag(&format!("stage-{}", stage.number)), stage.latency.as_ref()?));
     match kinds.is_empty() {
-        true => record.latency.iter().map(|latency| (tag("delivery"), latency)).collect(),
-        false => kinds,
+        true if record.stages.is_none() => {
+            record.latency.iter().map(|latency| (tag("delivery"), latency)).collect()
+        }
+        _ => kinds.into_iter().chain(stages.filter_map(of_stage)).collect(),
     }
 }
 
 /// HdrHistogram's log, format 1.3, with a line for each valid trial and each kind of operation. Values are in ns, `Interval_Max` in ms.
-/// A tag is the kind of operation, after the cell if there are several.
+/// A tag is the kind of operation or the number of the stage, after the cell if there are several. A workload with kinds and stages has
+/// each operation under both.
 ///
 /// # Errors
 /// No valid trial has a latency.

@@ -19,6 +19,7 @@ mod scaling;
 mod scores;
 mod search;
 mod simulated;
+mod stages;
 mod stalls;
 mod subject;
 mod trials;
@@ -90,7 +91,7 @@ fn build(subject: &Subject, sources: &[Source]) -> Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),
         title: result.name.clone(),
         question: result.question.clone(),
-        answer: answer_of(subject),
+        answer: answer_of(subject) + &stages::answer(subject),
         verdict: simulated::verdict(subject).unwrap_or_else(|| verdict::summary(subject)),
         requirements: judged_study(result),
         warnings: verdict::warnings(subject),
@@ -140,6 +141,7 @@ fn sections(subject: &Subject, sources: &[Source]) -> Vec<Section> {
     let latency =
         [latency::charts(subject), operations::charts(subject), over_time::charts(subject)].concat();
     add("latency", "Latency", None, latency, Vec::new());
+    add("stages", "Stages of the schedule", None, stages::charts(subject), Vec::new());
     add("trials", "Trials in their order", None, trials::charts(subject), Vec::new());
     add("resources", "Resources", None, resources, Vec::new());
     if subject.is_simulated() {

@@ -1,6 +1,6 @@
 //! Reports as Markdown, CSV and JSON against reviewed snapshots.
 
-use crate::support::{add, add_failed, duet, observe, study, warn};
+use crate::support::{add, add_failed, duet, in_stages, observe, study, warn};
 use klatch_record::{Class, RunOptions, SearchResult, SearchStep};
 use klatch_report::{Report, Source, csv, html, json, markdown, report};
 
@@ -28,6 +28,9 @@ fn markdown_csv_and_json_are_as_they_were() {
     let platforms_source = report(&platforms());
     insta::assert_snapshot!("platforms.md", markdown(&platforms_source));
     insta::assert_snapshot!("platforms.csv", csv(&platforms_source));
+    let mut stages = platforms();
+    in_stages(&mut stages);
+    insta::assert_snapshot!("stages.md", markdown(&report(&stages)));
     insta::assert_snapshot!("cpus.md", markdown(&report(&sweep())));
     insta::assert_snapshot!("cpus.json", json(&report(&sweep())));
 }

@@ -8,7 +8,7 @@ use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 use klatch_record::Class;
 use klatch_testing::assert_committed;
 
-use crate::support::{add, study};
+use crate::support::{add, in_stages, study};
 use klatch_report::{HistogramError, Source, hgrm, hlog, timeline_csv};
 
 const WRITES: &str = "KLATCH_WRITE_VECTORS";
@@ -46,6 +46,16 @@ fn logs_and_percentiles_are_those_that_the_reference_reads() {
     assert_eq!(read_back(&log), [1, 2, 3].map(|_| ("delivery".to_owned(), 380_000)));
     assert_committed(&vector("latency.hlog"), &log, WRITES);
     assert_committed(&vector("latency.hgrm"), &hgrm(&source).unwrap(), WRITES);
+}
+
+#[test]
+fn stages_are_tags_of_a_log() {
+    let mut source = three_trials();
+    in_stages(&mut source);
+    let tags = [("stage-1", 1_000), ("stage-3", 12_000), ("stage-4", 2_000)];
+    let expected: Vec<(String, u64)> =
+        (0..3).flat_map(|_| tags.map(|(tag, count)| (tag.to_owned(), count))).collect();
+    assert_eq!(read_back(&hlog(&source).unwrap()), expected, "a jump takes no time");
 }
 
 #[test]

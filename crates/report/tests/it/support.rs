@@ -7,10 +7,11 @@ use klatch_record::observed::{
     Lengths, Profile, ProfiledSide, Routine, Runqueue, Shares, Sides, WaitPlace, Waits,
 };
 use klatch_record::{
-    Build, CellResult, CellStatus, Class, Cost, Duet, DuetEnd, DuetMetric, DuetSide, Estimate,
+    Build, CellResult, CellStatus, ChatWorkload, Class, Cost, Duet, DuetEnd, DuetMetric, DuetSide, Estimate,
     InstrumentName, IntervalCounts, Judgement, JudgementStatus, Latency, METRICS, Observation,
-    ObservationData, PairResult, RatioEstimate, Record, ResultKind, STUDY_SCHEMA_NAME, Score, StudyAxis,
-    StudyResult, Support, Timeline, Usage, UsageOfBoth, Warning, WarningKind, WorkloadKind,
+    ObservationData, Pacing, PairResult, RatioEstimate, Record, ResultKind, STUDY_SCHEMA_NAME, Score,
+    StageCounts, StageScores, Stages, StudyAxis, StudyResult, Support, Timeline, Usage, UsageOfBoth, Warning,
+    WarningKind, Workload, WorkloadKind,
 };
 use klatch_report::{Run, Source};
 use klatch_stats::mean_interval;
@@ -183,6 +184,30 @@ pub(crate) fn time(study: &mut Source) {
         let counts = IntervalCounts { interval_ms: 250, latency_ns: latency_ns.collect() };
         run.record.score.elapsed_s = 9.9;
         run.record.over_time = Some(Timeline::from_counts(&counts).expect("these times fit"));
+    }
+}
+
+/// Makes every record one of a chat in stages, of which all after the first fall behind.
+pub(crate) fn in_stages(study: &mut Source) {
+    let stages: Stages = "10s:100,0s:200,20s:400,5s:0".parse().unwrap();
+    let chat = ChatWorkload {
+        rooms: 1,
+        users: 2,
+        count: 100_000_000,
+        pacing: Pacing::Rate { per_user_per_s: None },
+        duration_s: Some(stages.time_s()),
+        stages: Some(stages.clone()),
+        ..ChatWorkload::default()
+    };
+    for (number, run) in (1..).zip(&mut study.runs) {
+        let counts = [(1_000, 1_000, 1), (0, 0, 0), (12_000, 8_700 + number, 900), (2_000, 400, 1_500)];
+        let counts = counts.map(|(intended, in_time, ms)| StageCounts {
+            intended,
+            in_time,
+            latency_ns: vec![(ms * 1_000_000, intended)],
+        });
+        run.record.workload = Workload::Chat(chat.clone());
+        run.record.stages = StageScores::from_counts(&stages, &counts).unwrap();
     }
 }
 

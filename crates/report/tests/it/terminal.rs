@@ -8,7 +8,7 @@ use klatch_report::{
     simulated_claims, simulated_study, study, trials, warnings,
 };
 
-use crate::support::{add, add_failed, add_pair, duet as duet_of, observe, study as study_of};
+use crate::support::{add, add_failed, add_pair, duet as duet_of, in_stages, observe, study as study_of};
 
 const WIDTHS: [usize; 3] = [80, 100, 140];
 
@@ -123,6 +123,18 @@ fn a_study_of_duets_is_as_it_was() {
     let answer = klatch_report::report(&source).answer;
     let result = source.result.expect("it is a study");
     insta::assert_snapshot!("study_of_duets.txt", at_widths(|| format!("{}\n{answer}\n", study(&result))));
+}
+
+/// Load in stages, of which the second with a time does not keep up.
+#[test]
+fn a_run_in_stages_is_as_it_was() {
+    let mut study = study_of("run", "");
+    add(&mut study, &[("platform", "native-epoll")], Class::Classic, &[400.0, 401.0, 399.0]);
+    in_stages(&mut study);
+    let records: Vec<Record> = study.runs.into_iter().map(|run| run.record).collect();
+    let lines =
+        || records.iter().map(|record| one_line(record) + "\n").collect::<String>() + &trials(&records);
+    insta::assert_snapshot!("run_in_stages.txt", at_widths(lines));
 }
 
 /// A run under instruments, with what they saw.

@@ -50,8 +50,8 @@ struct Bounds {
 fn bounds(workload: &Workload, sent: u64, elapsed_s: f64) -> Option<Bounds> {
     match workload {
         Workload::Chat(chat) => chat_bounds(chat, sent, elapsed_s),
-        Workload::Rr(rr) if rr.rate_per_connection_per_s.is_some() => None,
-        Workload::Trade(trade) if trade.rate_per_trader_per_s.is_some() => None,
+        Workload::Rr(rr) if rr.is_scheduled() => None,
+        Workload::Trade(trade) if trade.is_scheduled() => None,
         Workload::Trade(trade) => Some(Bounds { in_flight_max: trade.traders.into(), step_us: None }),
         Workload::Web(web) => Some(Bounds { in_flight_max: web.lines.into(), step_us: None }),
         // The schedules of `orders` are fixed in advance, and how many reads a reader has in flight is its platform's choice.

@@ -208,6 +208,16 @@ fn invalid_files_are_refused_with_line_and_column() {
             "mine.toml:4:9: pause cannot be combined with a knee, whose schedules are fixed in advance",
         ),
         (format!("{HEAD}[workload]\npacing = 'rate'\n"), "mine.toml:4:10: pacing rate needs a rate"),
+        (
+            format!("{HEAD}[workload]\nkind = 'rr'\nrate = 5\nstages = '1m:5'\n"),
+            "mine.toml:5:8: rate cannot be combined with stages",
+        ),
+        (
+            format!(
+                "{HEAD}[workload]\nkind = 'rr'\nstages = '1m:5'\n[search]\nkind = 'knee'\nrate_from = 1\nrate_max = 9\nlatency_p99_max_ms = 3\n"
+            ),
+            "mine.toml:5:10: stages cannot be combined with a knee, which sets the rates itself",
+        ),
         (format!("{HEAD}cpus = [1, 4096]\n"), "mine.toml:3:8: cpus must be 1 to "),
         (
             format!("{HEAD}[rules]\npreset = 'fastest'\n"),

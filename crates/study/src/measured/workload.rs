@@ -14,6 +14,8 @@ use crate::search::Search;
 const KIND: &str = "kind";
 /// The key of a named test.
 const PRESET: &str = "preset";
+/// The key of a schedule whose rate changes.
+const STAGES: &str = "stages";
 /// The test of `klatch run --volanomark`, with its crowd and its yields.
 const VOLANOMARK: &str = "volanomark";
 
@@ -115,9 +117,11 @@ impl<'a> WorkloadTable<'a> {
             |values: &Spanned<Axis<Scalar>>, value: &str| values.get_ref().0.iter().any(|it| it.0 == value);
         let knee = file.search.as_ref().filter(|search| matches!(search.get_ref(), Search::Knee { .. }));
         let Some(knee) = knee else {
-            return match (self.get("pacing"), self.get("rate")) {
-                (Some(pacing), None) if has(pacing, "rate") => Err(source
-                    .error_at(pacing.span(), "pacing rate needs a rate: messages a second of each user")),
+            return match (self.get("pacing"), self.get("rate").or(self.get(STAGES))) {
+                (Some(pacing), None) if has(pacing, "rate") => Err(source.error_at(
+                    pacing.span(),
+                    "pacing rate needs a rate, messages a second of each user, or stages",
+                )),
                 _ => Ok(()),
             };
         };
@@ -128,6 +132,10 @@ impl<'a> WorkloadTable<'a> {
                 kind.party_name()
             );
             return Err(source.error_at(knee.span(), message));
+        }
+        if let Some(stages) = self.get(STAGES) {
+            let message = "stages cannot be combined with a knee, which sets the rates itself";
+            return Err(source.error_at(stages.span(), message));
         }
         match self.get("pause") {
             Some(pause) if pause.get_ref().0.iter().any(|value| seconds_of(&value.0) != Some(0.0)) => {

@@ -9,6 +9,7 @@ import org.klatch.crowd.Control;
 import org.klatch.crowd.Crowd;
 import org.klatch.crowd.Options;
 import org.klatch.crowd.Pacing;
+import org.klatch.crowd.Stages;
 import org.klatch.crowd.Transport;
 import org.klatch.tls.SystemAuthorities;
 import org.klatch.tls.TlsContexts;
@@ -22,6 +23,7 @@ final class ChatWorkload implements CrowdWorkload {
 
   @Override
   public void read(Arguments arguments) throws StartupException {
+    Stages stages = stages(arguments);
     options =
         new Options(
             arguments.text("host", "HOST", "127.0.0.1", "the server's name or address"),
@@ -29,7 +31,7 @@ final class ChatWorkload implements CrowdWorkload {
             (int) arguments.number("rooms", 1, ROOM_MAX, 10, "rooms"),
             (int) arguments.number("users", 2, 10_000, 20, "users in each room"),
             count(arguments),
-            durationNs(arguments),
+            stages == null ? durationNs(arguments) : stages.timeNs(),
             (int) arguments.number("start", 1, ROOM_MAX, 1, "number of the first room"),
             (int)
                 arguments.number(
@@ -40,6 +42,7 @@ final class ChatWorkload implements CrowdWorkload {
                     "window", 1, 100_000_000, 1, "rounds that a user may be ahead (pacing rounds)"),
             arguments.decimal(
                 "rate", 0, 1e6, "0", "R", "messages a second of each user (pacing rate)"),
+            stages,
             poisson(
                 arguments.text("arrivals", "ARRIVALS", "even", "even or poisson (pacing rate)")),
             arguments.secondsNs("pause", 0, "0", "least seconds between two messages of a user"),
@@ -56,7 +59,8 @@ final class ChatWorkload implements CrowdWorkload {
 
   private static int count(Arguments arguments) throws StartupException {
     int count = (int) arguments.number("count", 1, Options.COUNT_MAX, 100, "messages of each user");
-    return arguments.has("duration") ? Options.COUNT_MAX : count;
+    boolean byTime = arguments.has("duration") || arguments.has("stages");
+    return byTime ? Options.COUNT_MAX : count;
   }
 
   private static long durationNs(Arguments arguments) throws StartupException {
@@ -70,6 +74,25 @@ final class ChatWorkload implements CrowdWorkload {
       throw new StartupException.Usage("-duration must be above 0");
     }
     return durationNs;
+  }
+
+  private static Stages stages(Arguments arguments) throws StartupException {
+    String text =
+        arguments.text(
+            "stages", "S:R,…", "", "seconds in which the rate ramps to a value (pacing rate)");
+    if (text.isEmpty()) {
+      return null;
+    }
+    for (String option : new String[] {"rate", "count", "duration"}) {
+      if (arguments.has(option)) {
+        throw new StartupException.Usage("-" + option + " cannot be combined with -stages");
+      }
+    }
+    try {
+      return Stages.parse(text);
+    } catch (IllegalArgumentException e) {
+      throw new StartupException.Usage("stages must be as in 60s:100,30s:0, got " + text);
+    }
   }
 
   private static boolean poisson(String name) throws StartupException {
@@ -120,9 +143,10 @@ final class ChatWorkload implements CrowdWorkload {
           "start + rooms - 1 must be at most " + ROOM_MAX + ", the highest room number");
     }
     boolean rate = options.pacing() == Pacing.RATE;
-    if (rate != options.rate() > 0) {
+    if (rate != (options.rate() > 0 || options.stages() != null)) {
+      String option = options.stages() == null ? "-rate" : "-stages";
       throw new StartupException.Usage(
-          rate ? "pacing rate needs -rate, above 0" : "-rate needs -pacing rate");
+          rate ? "pacing rate needs -rate, above 0, or -stages" : option + " needs -pacing rate");
     }
     if (options.poisson() && !rate) {
       throw new StartupException.Usage("-arrivals poisson needs -pacing rate");

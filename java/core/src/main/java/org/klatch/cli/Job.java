@@ -29,6 +29,7 @@ final class Job {
           entry("workload.pacing.kind", "pacing"),
           entry("workload.pacing.window", "window"),
           entry("workload.pacing.per_user_per_s", "rate"),
+          entry("workload.stages", "stages"),
           entry("workload.arrivals", "arrivals"),
           entry("workload.pause_s", "pause"));
 
@@ -84,8 +85,12 @@ final class Job {
     if (webSocket || tls) {
       options.put("transport", webSocket ? tls ? "wss" : "ws" : "tls");
     }
+    if (fields.containsKey("workload.stages")) {
+      // It is that of the stages.
+      fields.remove("workload.duration_s");
+    }
     takeAll(SERVER);
-    if (!options.containsKey("duration")) {
+    if (!options.containsKey("duration") && !options.containsKey("stages")) {
       // A run without an end of its own, which the parent ends.
       options.putIfAbsent("count", String.valueOf(Options.COUNT_MAX));
     }

@@ -11,6 +11,7 @@ import org.klatch.crowd.Gap;
 import org.klatch.crowd.Histogram;
 import org.klatch.crowd.PartyCounts;
 import org.klatch.crowd.Result;
+import org.klatch.crowd.StageCounts;
 import org.klatch.crowd.Stranger;
 import org.klatch.crowd.Timeline;
 import org.klatch.crowd.TlsSession;
@@ -73,6 +74,9 @@ final class JsonPrinter implements Printer {
             .putAll("latency_ns", buckets(result.latencyNs()), pair -> pair)
             .putAll("send_lag_ns", buckets(result.sendLagNs()), pair -> pair)
             .put("over_time", timeline(result.overTime()));
+    if (result.stages() != null) {
+      json.putAll("stages", stages(result.stages()), one -> one);
+    }
     for (Fault.Kind kind : Fault.Kind.values()) {
       json.put(lower(kind), faults.count(kind));
     }
@@ -100,6 +104,18 @@ final class JsonPrinter implements Printer {
             .put("least", parties.least())
             .put("most", parties.most());
     return new Json().put("workload", "files").put("parties", counts);
+  }
+
+  private static List<Json> stages(StageCounts counts) {
+    List<Json> stages = new ArrayList<>();
+    for (int stage = 0; stage < counts.count(); stage++) {
+      stages.add(
+          new Json()
+              .put("intended", counts.intended(stage))
+              .put("in_time", counts.inTime(stage))
+              .putAll("latency_ns", buckets(counts.latencyNs(stage)), pair -> pair));
+    }
+    return stages;
   }
 
   private static Json gap(Gap gap) {

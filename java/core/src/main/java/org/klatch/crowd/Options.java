@@ -13,7 +13,8 @@ package org.klatch.crowd;
  * @param size bytes of a message's text
  * @param pacing rule for when a user sends
  * @param window most rounds that a user may be ahead of the others; for {@code rounds}
- * @param rate messages a second of each user; for {@code rate}, else 0
+ * @param rate messages a second of each user; for {@code rate} without stages, else 0
+ * @param stages of the schedules, in place of the rate; null at a constant rate
  * @param poisson whether the intervals of the schedules are exponential; for {@code rate}
  * @param pauseNs least time between two messages of a user, ns; 0 for {@code rate}
  * @param timeoutNs time without progress after which the crowd fails, ns
@@ -34,6 +35,7 @@ public record Options(
     Pacing pacing,
     int window,
     double rate,
+    Stages stages,
     boolean poisson,
     long pauseNs,
     long timeoutNs,
@@ -52,7 +54,7 @@ public record Options(
 
   /** The schedule of a user; null unless the pacing is {@code rate}. */
   Schedule schedule(int room, int user) {
-    return pacing == Pacing.RATE ? new Schedule(seed, room, user, rate, poisson) : null;
+    return pacing == Pacing.RATE ? new Schedule(seed, room, user, rate, poisson, stages) : null;
   }
 
   /** Messages that a user sends: under {@code rate}, those that are due before the end. */

@@ -124,6 +124,10 @@ final class Receiver {
     }
     user.latency.record(nowNs - text.timeNs());
     user.timeline.record(nowNs - user.gate.openedNs(), nowNs - text.timeNs());
+    if (user.stageCounts != null) {
+      long openedNs = user.gate.openedNs();
+      user.stageCounts.recordDelivery(nowNs - openedNs, text.timeNs() - openedNs);
+    }
     user.lastDeliveryNs.lazySet(nowNs);
     received++;
     user.received.lazySet(received);

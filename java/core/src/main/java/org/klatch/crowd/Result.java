@@ -13,6 +13,7 @@ import java.util.List;
  * @param latencyNs delivery latencies, ns
  * @param sendLagNs delays of sends behind the schedule, ns; pacing {@code rate} only
  * @param overTime delivery latencies by interval
+ * @param stages counts by stage of the schedules; null without stages
  * @param faults faults of the deliveries
  * @param strangers other users in the rooms, at most 20
  * @param parties how reads are spread over the readers; null for users in rooms
@@ -29,6 +30,7 @@ public record Result(
     Histogram latencyNs,
     Histogram sendLagNs,
     Timeline overTime,
+    StageCounts stages,
     Faults faults,
     List<Stranger> strangers,
     PartyCounts parties,
@@ -40,8 +42,8 @@ public record Result(
   /** This result with these gaps. */
   Result with(List<Gap> gaps) {
     return new Result(
-        sent, received, elapsedS, joinS, latencyNs, sendLagNs, overTime, faults, strangers, parties,
-        tls, finished, gaps, failure);
+        sent, received, elapsedS, joinS, latencyNs, sendLagNs, overTime, stages, faults, strangers,
+        parties, tls, finished, gaps, failure);
   }
 
   /**

@@ -52,6 +52,7 @@ final class ResultBuilder {
         latency,
         lag,
         overTime,
+        stageCounts(),
         faults,
         strangers,
         null,
@@ -59,6 +60,16 @@ final class ResultBuilder {
         finished,
         List.of(),
         failure);
+  }
+
+  /** Counts by stage of all users; null without stages. */
+  private StageCounts stageCounts() {
+    if (options.stages() == null) {
+      return null;
+    }
+    StageCounts all = new StageCounts(options.stages());
+    users.forEach(user -> all.add(user.stageCounts));
+    return all;
   }
 
   private TlsSession tlsSession() {

@@ -13,37 +13,54 @@ final class Schedule {
   private final long phaseNs;
   private final double rate;
   private final boolean poisson;
+  private final Stages stages; // null at a constant rate
+  private final double phase; // of the first moment as a part of an operation
+  private int stage; // that has the next moment
   private int index; // of the next moment, if poisson
-  private long dueNs;
+  private long dueNs; // in operations times 10⁹, with stages
 
   /**
    * Creates the schedule of one user.
    *
    * @param seed 64 bits, unsigned
-   * @param rate messages a second, above 0
+   * @param rate messages a second, above 0; any with stages
+   * @param stages in place of the rate, or null
    * @param poisson whether intervals are exponential, else they are equal
    */
-  Schedule(long seed, int room, int user, double rate, boolean poisson) {
-    this.rate = rate;
+  Schedule(long seed, int room, int user, double rate, boolean poisson, Stages stages) {
+    this.rate = stages == null ? rate : 1;
     this.poisson = poisson;
+    this.stages = stages;
     random = splitMix64(splitMix64(seed, 0), (long) room << 32 | user);
-    phaseNs = (long) (fraction(random) * 1e9 / rate);
+    phase = fraction(random);
+    phaseNs = (long) (phase * 1e9 / this.rate);
     dueNs = poisson ? intervalNs(0) : phaseNs;
   }
 
   /**
-   * Intended send time of message {@code sequence}, from 0; ns after the gate opens. If the
-   * intervals are exponential, no call may go back.
+   * Intended send time of message {@code sequence}, from 0; ns after the gate opens. With stages it
+   * is their end if the message is never due. If the intervals are exponential, or there are
+   * stages, no call may go back.
    */
   long dueNs(int sequence) {
-    if (!poisson) {
-      return phaseNs + (long) (sequence * 1e9 / rate);
-    }
-    while (index < sequence) {
+    while (poisson && index < sequence) {
       index++;
       dueNs += intervalNs(index);
     }
-    return dueNs;
+    if (stages != null) {
+      return inStages(poisson ? dueNs / 1e9 : phase + sequence);
+    }
+    return poisson ? dueNs : phaseNs + (long) (sequence * 1e9 / rate);
+  }
+
+  private long inStages(double operations) {
+    while (stage < stages.count()) {
+      if (operations < stages.upToEnd(stage)) {
+        return stages.timeNs(stage, operations);
+      }
+      stage++;
+    }
+    return stages.timeNs();
   }
 
   /** The interval before moment {@code index} of a Poisson process, in whole ns. */

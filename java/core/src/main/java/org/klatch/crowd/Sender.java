@@ -171,6 +171,9 @@ final class Sender {
     Text.write(line, textAt, options.size(), id.room, id.user, sent, scheduled ? dueNs : nowNs);
     if (scheduled) {
       user.lag.record(nowNs - Math.max(dueNs, freeNs));
+      if (user.stageCounts != null) {
+        user.stageCounts.recordDue(dueNs - user.gate.openedNs(), options.users() - 1);
+      }
     }
     writeMessage();
     if (scheduled) {

@@ -26,6 +26,10 @@ final class User {
   final Histogram latency = new Histogram();
   final Histogram lag = new Histogram();
   final Timeline timeline;
+
+  /** Counts by stage; null without stages. */
+  final StageCounts stageCounts;
+
   final Strangers strangers;
 
   /** Messages sent, and one that is being written. Written by the sender only. */
@@ -66,6 +70,7 @@ final class User {
     this.gate = gate;
     this.progress = progress;
     this.timeline = timeline;
+    stageCounts = options.stages() == null ? null : new StageCounts(options.stages());
     account = new Account(id.room, id.user, id.users);
     strangers = new Strangers(id.room);
     Pace pace = options.pacing().paceFor(id.user, count, options);

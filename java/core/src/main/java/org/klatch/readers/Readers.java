@@ -143,6 +143,7 @@ public final class Readers implements Parties {
         latency,
         new Histogram(),
         overTime,
+        null,
         faults,
         List.of(),
         PartyCounts.of(blocks),

@@ -28,8 +28,15 @@ class MainTest {
           crowd -pause NaN           | pause must be a number from 0 to 86400, got NaN
           crowd -timeout 0           | timeout must be a number from 0.1 to 86400, got 0
           crowd -pacing sometimes    | pacing must be turns, rounds, flood or rate, got sometimes
-          crowd -pacing rate         | pacing rate needs -rate, above 0
+          crowd -pacing rate         | pacing rate needs -rate, above 0, or -stages
           crowd -rate 5              | -rate needs -pacing rate
+          crowd -stages 5s:5         | -stages needs -pacing rate
+          crowd -pacing rate -stages 5s:5 -rate 5 | -rate cannot be combined with -stages
+          crowd -pacing rate -stages 5s:5 -count 5 | -count cannot be combined with -stages
+          crowd -pacing rate -stages 5s | stages must be as in 60s:100,30s:0, got 5s
+          crowd -pacing rate -stages 0s:0 | stages must be as in 60s:100,30s:0, got 0s:0
+          crowd -pacing rate -stages 5s:-1 | stages must be as in 60s:100,30s:0, got 5s:-1
+          crowd -pacing rate -stages 5s:NaN | stages must be as in 60s:100,30s:0, got 5s:NaN
           crowd -pacing rate -rate 5 -pause 1 | -pause must be 0 under -pacing rate: its schedule is fixed in advance
           crowd -seed -1             | seed must be 0 to 18446744073709551615, got -1
           crowd -window 5            | -window needs -pacing rounds

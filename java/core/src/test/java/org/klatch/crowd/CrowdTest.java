@@ -133,6 +133,26 @@ class CrowdTest {
     }
   }
 
+  @Test
+  void everyMessageIsCountedInTheStageInWhichItIsDue() throws Exception {
+    try (TestServer server = new TestServer(false)) {
+      Options options =
+          TestOptions.create(server.port(), Pacing.RATE).stages("0s:50,0.2s:50,0.2s:0").build();
+      Result result = new Crowd(options, new TestControl()).run();
+      assertTrue(result.valid());
+      StageCounts stages = result.stages();
+      assertEquals(3, stages.count());
+      assertEquals(0, stages.intended(0));
+      // 8 users with 10 messages, and then 5, each to 3 others; the phase moves one at the end.
+      assertEquals(240, stages.intended(1));
+      assertTrue(Math.abs(stages.intended(2) - 120) <= 24, "" + stages.intended(2));
+      assertEquals(result.received(), stages.intended(1) + stages.intended(2));
+      assertEquals(240, stages.latencyNs(1).total());
+      assertEquals(stages.intended(2), stages.latencyNs(2).total());
+      assertTrue(stages.inTime(1) <= 240 && stages.inTime(1) > 0);
+    }
+  }
+
   private static Result run(TestOptions testOptions) throws InterruptedException {
     Options options = testOptions.build();
     TestControl control = new TestControl();

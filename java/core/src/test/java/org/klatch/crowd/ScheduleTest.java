@@ -18,8 +18,9 @@ class ScheduleTest {
               Long.parseUnsignedLong(vector.get("seed").asText()),
               vector.get("room").asInt(),
               vector.get("user").asInt(),
-              vector.get("rate").asDouble(),
-              vector.path("arrivals").asText().equals("poisson"));
+              vector.path("rate").asDouble(),
+              vector.path("arrivals").asText().equals("poisson"),
+              vector.has("stages") ? Stages.parse(vector.get("stages").asText()) : null);
       JsonNode due = vector.get("due_ns");
       for (int i = 0; i < due.size(); i++) {
         assertEquals(due.get(i).asLong(), schedule.dueNs(i), "message " + i + " of " + vector);

@@ -11,6 +11,7 @@ public final class TestOptions {
   private int count = 10;
   private int window = 1;
   private double rate;
+  private Stages stages;
   private boolean poisson;
   private double durationS;
   private double pauseS;
@@ -53,6 +54,13 @@ public final class TestOptions {
 
   TestOptions rate(double value) {
     rate = value;
+    return this;
+  }
+
+  TestOptions stages(String text) {
+    stages = Stages.parse(text);
+    durationS = stages.timeNs() / 1e9;
+    count = Options.COUNT_MAX;
     return this;
   }
 
@@ -107,6 +115,7 @@ public final class TestOptions {
         pacing,
         window,
         rate,
+        stages,
         poisson,
         (long) (pauseS * 1e9),
         (long) (timeoutS * 1e9),
