@@ -25,7 +25,7 @@ pub(crate) fn web_files(directories: u32) -> Result<PathBuf, SourceError> {
         true => readable_cache_folder("web")?.join(name),
         false => cache_folder()?.subfolder("web")?.subfolder(&name)?.path().to_owned(),
     };
-    write_missing(&root, directories, || false)
+    write_site(&root, directories, &AtomicBool::new(false))
         .map_err(|source| SourceError::Write { path: root.clone(), source })?;
     Ok(root)
 }
@@ -36,11 +36,6 @@ pub(crate) fn web_files(directories: u32) -> Result<PathBuf, SourceError> {
 /// # Errors
 /// A folder or file cannot be written.
 pub fn write_site(root: &Path, directories: u32, interrupted: &AtomicBool) -> std::io::Result<u32> {
-    write_missing(root, directories, || interrupted.load(Ordering::Relaxed))
-}
-
-/// Returns how many directories are there.
-fn write_missing(root: &Path, directories: u32, stop: impl Fn() -> bool) -> std::io::Result<u32> {
     let file_set = root.join("file_set");
     for folder in [root, &file_set] {
         std::fs::create_dir_all(folder)?;
@@ -48,7 +43,7 @@ fn write_missing(root: &Path, directories: u32, stop: impl Fn() -> bool) -> std:
     }
     let mut content = None;
     for directory in 0..directories {
-        if stop() {
+        if interrupted.load(Ordering::Relaxed) {
             return Ok(directory);
         }
         let folder = file_set.join(format!("dir{directory:05}"));
@@ -96,7 +91,7 @@ mod tests {
     #[test]
     fn each_directory_is_written_once_and_complete() {
         let root = tempfile::tempdir().unwrap();
-        write_missing(root.path(), 1, || false).unwrap();
+        write_site(root.path(), 1, &AtomicBool::new(false)).unwrap();
         let first = root.path().join("file_set/dir00000");
         let bytes: u64 =
             std::fs::read_dir(&first).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum();
@@ -104,7 +99,7 @@ mod tests {
         let mode = |path: &Path| path.metadata().unwrap().mode() & 0o7777;
         assert_eq!((mode(&first), mode(&first.join("class0_0"))), (FOLDER_MODE, FILE_MODE));
         std::fs::write(first.join("class0_0"), "mine").unwrap();
-        write_missing(root.path(), 2, || false).unwrap();
+        write_site(root.path(), 2, &AtomicBool::new(false)).unwrap();
         assert_eq!(std::fs::read(first.join("class0_0")).unwrap(), b"mine", "it is not written again");
         let file = FileId::parse(b"/file_set/dir00001/class1_3").unwrap();
         let written = std::fs::read(root.path().join("file_set/dir00001/class1_3")).unwrap();

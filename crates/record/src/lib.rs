@@ -117,7 +117,7 @@ pub use sensitivity::{Claim, Sensitivity};
 pub use server_part::{SERVER_SCHEMA_NAME, ServerPart};
 pub use shard::{Gate, GateError, Moment, Shard, shard_name};
 pub use similar::{instead_of, similar_to, with_suggestion};
-pub use stage_score::{STAGE_GRACE_S, StageCounts, StageScore, StageScores};
+pub use stage_score::{STAGE_GRACE_S, STAGE_KEEPS_UP_SHARE, StageCounts, StageScore, StageScores};
 pub use study::{
     CellResult, CellStatus, Estimate, PairResult, ResultKind, STUDY_SCHEMA_NAME, SearchResult, SearchStep,
     StudyAxis, StudyResult,

@@ -12,7 +12,7 @@ use crate::{Latency, LatencyError, Stage, Stages};
 pub const STAGE_GRACE_S: f64 = 0.1;
 
 /// Share of what a stage intends that must be achieved.
-const KEEPS_UP_SHARE: f64 = 0.99;
+pub const STAGE_KEEPS_UP_SHARE: f64 = 0.99;
 
 /// Counts of one stage of a crowd, in the order of the stages.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ impl StageScore {
         StageScore {
             intended_per_s: per_s(self.intended),
             achieved_per_s: per_s(self.in_time),
-            keeps_up: self.in_time as f64 >= KEEPS_UP_SHARE * self.intended as f64,
+            keeps_up: self.in_time as f64 >= STAGE_KEEPS_UP_SHARE * self.intended as f64,
             ..self
         }
     }
@@ -123,9 +123,7 @@ impl StageScores {
     ///
     /// # Errors
     /// A histogram cannot be read, or counts are too large to be added.
-    pub(crate) fn merge<'a>(
-        all: impl Iterator<Item = &'a StageScores>,
-    ) -> Result<Option<StageScores>, MergeError> {
+    pub fn merge<'a>(all: impl Iterator<Item = &'a StageScores>) -> Result<Option<StageScores>, MergeError> {
         let mut by_number: BTreeMap<u32, Vec<&StageScore>> = BTreeMap::new();
         for stage in all.flat_map(|scores| &scores.stages) {
             by_number.entry(stage.number).or_default().push(stage);

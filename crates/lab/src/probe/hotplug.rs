@@ -10,7 +10,7 @@ use super::times::{Stopwatch, Times};
 use super::{Done, ProbeError, threads};
 
 pub(super) fn run(tasks: u32, rounds: u32, interrupted: &AtomicBool) -> Result<Done, ProbeError> {
-    let switches = switches();
+    let switches = switches(Path::new("/sys/devices/system/cpu"));
     if switches.is_empty() {
         return Err(ProbeError::NoHotplug(
             "no CPU with a file online in /sys/devices/system/cpu is online".to_owned(),
@@ -40,9 +40,9 @@ pub(super) fn run(tasks: u32, rounds: u32, interrupted: &AtomicBool) -> Result<D
     Ok(done.with("offline", offline).with("online", online))
 }
 
-/// The `online` files of all CPUs that can be taken offline and are not.
-fn switches() -> Vec<PathBuf> {
-    let file = |cpu: u32| PathBuf::from(format!("/sys/devices/system/cpu/cpu{cpu}/online"));
+/// The `online` files in the kernel's folder of all CPUs that can be taken offline and are not.
+fn switches(cpus: &Path) -> Vec<PathBuf> {
+    let file = |cpu: u32| cpus.join(format!("cpu{cpu}/online"));
     let is_online = |file: &PathBuf| std::fs::read_to_string(file).is_ok_and(|text| text.trim() == "1");
     (1..1024).map(file).filter(is_online).collect()
 }
@@ -82,19 +82,23 @@ fn toggle_all(switches: &[PathBuf], rounds: u32, interrupted: &AtomicBool) -> Re
 mod tests {
     use super::*;
 
-    /// Files in place of the kernel's.
-    fn files(folder: &Path) -> Vec<PathBuf> {
-        let files: Vec<_> = (1..4).map(|cpu| folder.join(cpu.to_string())).collect();
-        files.iter().for_each(|file| std::fs::write(file, "1").unwrap());
-        files
+    /// A folder in place of the kernel's, in which CPU 2 is offline. CPU 0 has no file.
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (cpu, online) in [(1, "1\n"), (2, "0\n"), (3, "1\n"), (4, "1\n")] {
+            std::fs::create_dir(folder.path().join(format!("cpu{cpu}"))).unwrap();
+            std::fs::write(folder.path().join(format!("cpu{cpu}/online")), online).unwrap();
+        }
+        folder
     }
 
     #[test]
     fn cpus_are_online_again_after_an_interrupt_and_after_a_failure() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut switches = files(folder.path());
+        let folder = folder();
+        let mut switches = switches(folder.path());
+        assert_eq!(switches.len(), 3, "one is offline, and stays so");
         let online = |switches: &[PathBuf]| {
-            switches.iter().all(|switch| std::fs::read_to_string(switch).unwrap() == "1")
+            switches.iter().all(|switch| std::fs::read_to_string(switch).unwrap().trim() == "1")
         };
 
         let stop = AtomicBool::new(false);
@@ -114,5 +118,6 @@ mod tests {
         assert!(failed.contains(&folder.path().display().to_string()), "{failed}");
         switches.remove(2);
         assert!(online(&switches));
+        assert_eq!(std::fs::read_to_string(folder.path().join("cpu2/online")).unwrap(), "0\n");
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::stages::{FORM, STAGES, Stages, check_stages};
+use super::stages::{STAGES, Stages, check_stages, stages_setting};
 use super::values::{Form, NonZero, OptionalSeconds, Seconds, Value, Word};
 use super::{COUNT_MAX, RATE_MAX, SECONDS_MAX, WorkloadError};
 use crate::record::is_zero;
@@ -56,15 +56,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         field!(Chat, chat => Rate(&mut chat.pacing)),
     )
     .in_range(Range::AboveZero(RATE_MAX, "messages/s")),
-    Setting::new(
-        STAGES,
-        FORM,
-        "pacing rate: times, within each of which the rate of a user ramps to a value, in place of rate, count and duration",
-        field!(Chat, stages),
-    )
-    .following("none")
-    .scoped(Scope::End)
-    .excluding(&["rate", "count", "duration"]),
+    stages_setting("pacing rate: times, within each of which the rate of a user ramps to a value, in place of rate, count and duration", field!(Chat, stages)).excluding(&["rate", "count", "duration"]),
     Setting::new(
         "arrivals",
         "ARRIVALS",
@@ -282,28 +274,15 @@ impl Default for ChatWorkload {
 }
 
 impl ChatWorkload {
-    /// The same for a time instead of a number of messages. In place of stages it has their mean rate.
+    /// The same for a time instead of a number of messages.
     #[must_use]
     pub fn with_duration(&self, duration_s: f64) -> ChatWorkload {
-        let chat = self.clone().without_stages();
-        ChatWorkload { count: COUNT_MAX, duration_s: Some(duration_s), ..chat }
+        ChatWorkload { count: COUNT_MAX, duration_s: Some(duration_s), ..self.clone() }
     }
 
     /// Whether users stop at a moment, whatever they have sent. Under pacing `rate` each sends what is due before it.
     pub fn stops_at_a_moment(&self) -> bool {
         self.duration_s.is_some() && !matches!(self.pacing, Pacing::Rate { .. })
-    }
-
-    /// The same at the mean rate of its stages, if it has any.
-    pub(super) fn without_stages(self) -> ChatWorkload {
-        match self.stages {
-            Some(stages) => ChatWorkload {
-                pacing: Pacing::Rate { per_user_per_s: Some(stages.mean_per_s()) },
-                stages: None,
-                ..self
-            },
-            None => self,
-        }
     }
 
     /// Number of messages sent in a complete run.

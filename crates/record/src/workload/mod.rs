@@ -275,43 +275,51 @@ impl Workload {
         }
     }
 
+    /// The same at the mean rate of its stages, if it has any.
+    fn without_stages(&self) -> Workload {
+        let Some(mean) = self.stages().map(Stages::mean_per_s) else { return self.clone() };
+        match self.clone() {
+            Workload::Chat(chat) => {
+                let pacing = Pacing::Rate { per_user_per_s: Some(mean) };
+                Workload::Chat(ChatWorkload { pacing, stages: None, ..chat })
+            }
+            Workload::Rr(rr) => {
+                Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(mean), stages: None, ..rr })
+            }
+            Workload::Trade(trade) => {
+                Workload::Trade(TradeWorkload { rate_per_trader_per_s: Some(mean), stages: None, ..trade })
+            }
+            other => other,
+        }
+    }
+
     /// The same without an end of its own: only its parent ends it, in a pause. In place of stages it has their mean rate.
     #[must_use]
     pub fn endless(&self) -> Workload {
-        match self {
-            Workload::Chat(chat) => Workload::Chat(ChatWorkload {
-                count: COUNT_MAX,
-                duration_s: None,
-                ..chat.clone().without_stages()
-            }),
-            Workload::Rr(rr) => {
-                Workload::Rr(RrWorkload { duration_s: SECONDS_MAX, ..rr.clone().without_stages() })
+        match self.without_stages() {
+            Workload::Chat(chat) => {
+                Workload::Chat(ChatWorkload { count: COUNT_MAX, duration_s: None, ..chat })
             }
-            Workload::Web(web) => Workload::Web(WebWorkload { duration_s: SECONDS_MAX, ..web.clone() }),
-            Workload::Trade(trade) => {
-                Workload::Trade(TradeWorkload { duration_s: SECONDS_MAX, ..trade.clone().without_stages() })
-            }
+            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s: SECONDS_MAX, ..rr }),
+            Workload::Web(web) => Workload::Web(WebWorkload { duration_s: SECONDS_MAX, ..web }),
+            Workload::Trade(trade) => Workload::Trade(TradeWorkload { duration_s: SECONDS_MAX, ..trade }),
             Workload::Orders(orders) => {
-                Workload::Orders(OrdersWorkload { duration_s: SECONDS_MAX, ..orders.clone() })
+                Workload::Orders(OrdersWorkload { duration_s: SECONDS_MAX, ..orders })
             }
-            Workload::Files(files) => {
-                Workload::Files(FilesWorkload { duration_s: SECONDS_MAX, ..files.clone() })
-            }
+            Workload::Files(files) => Workload::Files(FilesWorkload { duration_s: SECONDS_MAX, ..files }),
         }
     }
 
     /// The same for so many seconds, whatever ended it before. In place of stages it has their mean rate.
     #[must_use]
     pub fn with_duration(&self, duration_s: f64) -> Workload {
-        match self {
+        match self.without_stages() {
             Workload::Chat(chat) => Workload::Chat(chat.with_duration(duration_s)),
-            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s, ..rr.clone().without_stages() }),
-            Workload::Web(web) => Workload::Web(WebWorkload { duration_s, ..web.clone() }),
-            Workload::Trade(trade) => {
-                Workload::Trade(TradeWorkload { duration_s, ..trade.clone().without_stages() })
-            }
-            Workload::Orders(orders) => Workload::Orders(OrdersWorkload { duration_s, ..orders.clone() }),
-            Workload::Files(files) => Workload::Files(FilesWorkload { duration_s, ..files.clone() }),
+            Workload::Rr(rr) => Workload::Rr(RrWorkload { duration_s, ..rr }),
+            Workload::Web(web) => Workload::Web(WebWorkload { duration_s, ..web }),
+            Workload::Trade(trade) => Workload::Trade(TradeWorkload { duration_s, ..trade }),
+            Workload::Orders(orders) => Workload::Orders(OrdersWorkload { duration_s, ..orders }),
+            Workload::Files(files) => Workload::Files(FilesWorkload { duration_s, ..files }),
         }
     }
 
@@ -319,21 +327,17 @@ impl Workload {
     /// `web` and the readers of `files` have no schedule, and districts of `orders` have their own, so they stay as they are.
     #[must_use]
     pub fn with_rate(&self, per_s: f64) -> Workload {
-        match self {
-            Workload::Chat(chat) => Workload::Chat(ChatWorkload {
-                pacing: Pacing::Rate { per_user_per_s: Some(per_s) },
-                ..chat.clone().without_stages()
-            }),
-            Workload::Rr(rr) => {
-                let rr = rr.clone().without_stages();
-                Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(per_s), ..rr })
+        match self.without_stages() {
+            Workload::Chat(chat) => {
+                let pacing = Pacing::Rate { per_user_per_s: Some(per_s) };
+                Workload::Chat(ChatWorkload { pacing, ..chat })
             }
-            Workload::Trade(trade) => Workload::Trade(TradeWorkload {
-                rate_per_trader_per_s: Some(per_s),
-                think_s: 0.0,
-                ..trade.clone().without_stages()
-            }),
-            Workload::Web(_) | Workload::Orders(_) | Workload::Files(_) => self.clone(),
+            Workload::Rr(rr) => Workload::Rr(RrWorkload { rate_per_connection_per_s: Some(per_s), ..rr }),
+            Workload::Trade(trade) => {
+                let rate_per_trader_per_s = Some(per_s);
+                Workload::Trade(TradeWorkload { rate_per_trader_per_s, think_s: 0.0, ..trade })
+            }
+            other @ (Workload::Web(_) | Workload::Orders(_) | Workload::Files(_)) => other,
         }
     }
 

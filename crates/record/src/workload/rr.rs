@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::stages::{FORM, STAGES, Stages, check_stages};
+use super::stages::{Stages, check_stages, stages_setting};
 use super::values::{Seconds, Word};
 use super::{RATE_MAX, SECONDS_MAX, WorkloadError};
 
@@ -29,15 +29,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .in_range(Range::AboveZero(RATE_MAX, "requests/s"))
     .following("none: a request follows a reply"),
-    Setting::new(
-        STAGES,
-        FORM,
-        "times, within each of which the rate of a connection ramps to a value, in place of rate and duration",
-        field!(Rr, stages),
-    )
-    .following("none")
-    .scoped(Scope::End)
-    .excluding(&["rate", "duration"]),
+    stages_setting("times, within each of which the rate of a connection ramps to a value, in place of rate and duration", field!(Rr, stages)).excluding(&["rate", "duration"]),
     Setting::new(
         "arrivals",
         "ARRIVALS",
@@ -105,16 +97,6 @@ impl RrWorkload {
     /// Whether requests are due on a schedule fixed in advance, whatever the server does.
     pub fn is_scheduled(&self) -> bool {
         self.rate_per_connection_per_s.is_some() || self.stages.is_some()
-    }
-
-    /// The same at the mean rate of its stages, if it has any.
-    pub(super) fn without_stages(self) -> RrWorkload {
-        match self.stages {
-            Some(stages) => {
-                RrWorkload { rate_per_connection_per_s: Some(stages.mean_per_s()), stages: None, ..self }
-            }
-            None => self,
-        }
     }
 
     /// The duration of a schedule in stages is theirs.

@@ -9,7 +9,7 @@ use super::{Workload, WorkloadError, WorkloadKind};
 use crate::words::{grouped, range_in_words};
 
 /// Reads and writes a setting of a workload; `None` for another kind of workload.
-type Access = for<'a> fn(&'a mut Workload) -> Option<Box<dyn Value + 'a>>;
+pub(super) type Access = for<'a> fn(&'a mut Workload) -> Option<Box<dyn Value + 'a>>;
 
 /// The [`Access`] to a field, or to what an expression makes of the workload.
 macro_rules! field {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::settings::Range;
+use super::settings::{Access, Range, Scope, Setting};
 use super::values::{Form, Value};
 use super::{RATE_MAX, SECONDS_MAX, WorkloadError};
 use crate::times::seconds_of;
@@ -16,8 +16,11 @@ const STAGES_MAX: usize = 100;
 
 /// Name of the setting.
 pub(super) const STAGES: &str = "stages";
-/// What stands for its value in help.
-pub(super) const FORM: &str = "TIME:RATE,…";
+
+/// The setting of a workload.
+pub(super) const fn stages_setting(help: &'static str, access: Access) -> Setting {
+    Setting::new(STAGES, "TIME:RATE,…", help, access).following("none").scoped(Scope::End)
+}
 
 /// Part of a schedule: a time in which the rate goes linearly from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::settings::{Range, Scope, Setting, field};
-use super::stages::{FORM, STAGES, Stages, check_stages};
+use super::stages::{Stages, check_stages, stages_setting};
 use super::values::{Seconds, Word};
 use super::{RATE_MAX, SECONDS_MAX, WorkloadError};
 
@@ -53,14 +53,10 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .in_range(Range::AboveZero(RATE_MAX, "operations/s"))
     .following("none: an operation follows a reply"),
-    Setting::new(
-        STAGES,
-        FORM,
+    stages_setting(
         "times, within each of which the rate of a trader ramps to a value, in place of rate and duration",
         field!(Trade, stages),
     )
-    .following("none")
-    .scoped(Scope::End)
     .excluding(&["rate", "duration"]),
     Setting::new(
         "arrivals",
@@ -196,16 +192,6 @@ impl TradeWorkload {
     /// Whether operations are due on a schedule fixed in advance, whatever the server does.
     pub fn is_scheduled(&self) -> bool {
         self.rate_per_trader_per_s.is_some() || self.stages.is_some()
-    }
-
-    /// The same at the mean rate of its stages, if it has any.
-    pub(super) fn without_stages(self) -> TradeWorkload {
-        match self.stages {
-            Some(stages) => {
-                TradeWorkload { rate_per_trader_per_s: Some(stages.mean_per_s()), stages: None, ..self }
-            }
-            None => self,
-        }
     }
 
     /// Checks what follows from several settings.

@@ -13,13 +13,9 @@ pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
     if limit.is_empty() && !any_rate {
         return Vec::new();
     }
-    let limits = limit.iter().filter_map(|search| search.latency_p99_max_ms);
-    let limits = limits.fold(Vec::new(), |mut limits, limit| {
-        if !limits.contains(&limit) {
-            limits.push(limit);
-        }
-        limits
-    });
+    // One for the cells of a study.
+    let mut limits: Vec<f64> = limit.iter().filter_map(|search| search.latency_p99_max_ms).collect();
+    limits.dedup();
     let marks = || {
         let mark = |(place, limit): (usize, Option<f64>)| {
             let at = limit?;

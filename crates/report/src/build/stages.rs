@@ -1,8 +1,6 @@
 //! The stages of a schedule: what each intended and achieved, its latency, and the first that does not keep up.
 
-use std::collections::BTreeMap;
-
-use klatch_record::{Latency, Record, StageScore};
+use klatch_record::{Latency, Record, STAGE_GRACE_S, STAGE_KEEPS_UP_SHARE, StageScore, StageScores};
 
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Place, Point};
@@ -33,73 +31,72 @@ pub(super) fn answer(subject: &Subject) -> String {
     cells.collect()
 }
 
-/// One stage in all trials of a cell.
+/// The stages of a cell, with the counts of all its trials.
 struct InTrials {
-    stage: StageScore,
-    trials: u64,
+    scores: StageScores,
+    trials: usize,
 }
 
-/// The stages of a cell, with the mean rates and all latencies of its trials.
-fn in_trials<'a>(trials: impl Iterator<Item = &'a Record>) -> Vec<InTrials> {
-    let mut by_number: BTreeMap<u32, Vec<&StageScore>> = BTreeMap::new();
-    for stage in trials.filter_map(|record| record.stages.as_ref()).flat_map(|scores| &scores.stages) {
-        by_number.entry(stage.number).or_default().push(stage);
+impl InTrials {
+    fn new<'a>(trials: impl Iterator<Item = &'a Record>) -> Option<InTrials> {
+        let all: Vec<&StageScores> = trials.filter_map(|record| record.stages.as_ref()).collect();
+        let scores = StageScores::merge(all.iter().copied()).ok()??;
+        Some(InTrials { scores, trials: all.len() })
     }
-    let merged = |same: &Vec<&StageScore>| {
-        let mean =
-            |of: fn(&StageScore) -> f64| same.iter().map(|stage| of(stage)).sum::<f64>() / same.len() as f64;
-        let stage = StageScore {
-            intended_per_s: mean(|stage| stage.intended_per_s),
-            achieved_per_s: mean(|stage| stage.achieved_per_s),
-            latency: Latency::merge(same.iter().filter_map(|stage| stage.latency.as_ref())).ok().flatten(),
-            ..same[0].clone()
+
+    /// Points for each stage: its series, and their values as far as it has them.
+    fn points<const N: usize>(
+        &self,
+        of: impl Fn(&StageScore) -> [(&'static str, Option<f64>); N],
+    ) -> Vec<Point> {
+        let points = |stage: &StageScore| {
+            let place = format!("{}: {}/s", stage.number, ramp(stage));
+            let point = |(series, value): (&str, Option<f64>)| {
+                let point = Point::plain(series, Place::Named(place.clone()), value?);
+                Some(Point { n: Some(self.trials as u64), ..point })
+            };
+            of(stage).into_iter().filter_map(point).collect::<Vec<_>>()
         };
-        InTrials { stage, trials: same.len() as u64 }
-    };
-    by_number.values().map(merged).collect()
+        self.scores.stages.iter().flat_map(points).collect()
+    }
 }
 
 pub(super) fn charts(subject: &Subject) -> Vec<Chart> {
     let of_cell = |(place, _)| {
         let (label, kind) = (&subject.grid.labels[place], subject.trials_of(place).next()?.workload.kind());
-        let stages = in_trials(subject.trials_of(place));
-        (!stages.is_empty())
-            .then(|| [rates(place, label, &stages, &unit(kind)), latency(place, label, &stages)])
+        let stages = InTrials::new(subject.trials_of(place))?;
+        Some([rates(place, label, &stages, &unit(kind)), latency(place, label, &stages)])
     };
     subject.cells().filter_map(of_cell).take(CELLS_MAX).flatten().collect()
 }
 
-fn point(series: &str, of: &InTrials, value: f64) -> Point {
-    let place = Place::Named(format!("{}: {}/s", of.stage.number, ramp(&of.stage)));
-    Point { n: Some(of.trials), ..Point::plain(series, place, value) }
-}
-
-fn rates(place: usize, label: &str, stages: &[InTrials], unit: &str) -> Chart {
-    let points = |of: &InTrials| {
-        let StageScore { intended_per_s, achieved_per_s, .. } = of.stage;
-        [point("intended", of, intended_per_s), point("achieved", of, achieved_per_s)]
-    };
+fn rates(place: usize, label: &str, stages: &InTrials, unit: &str) -> Chart {
+    let mean = |sum: f64| Some(sum / stages.trials as f64);
     Chart {
         id: format!("stages-{place}"),
         title: format!("Intended and achieved rate by stage: {label}"),
-        caption: "A stage keeps up if at least 99 % of what was due in it had arrived 0.1 s after its end."
-            .to_owned(),
+        caption: format!(
+            "A stage keeps up if at least {} % of what was due in it had arrived {STAGE_GRACE_S} s after its end.",
+            100.0 * STAGE_KEEPS_UP_SHARE
+        ),
         kind: ChartKind::Bars,
         x: Axis::words("stage"),
         y: Axis::linear(unit, "1/s"),
-        points: stages.iter().flat_map(points).collect(),
+        points: stages.points(|stage| {
+            [("intended", mean(stage.intended_per_s)), ("achieved", mean(stage.achieved_per_s))]
+        }),
         marks: Vec::new(),
     }
 }
 
-fn latency(place: usize, label: &str, stages: &[InTrials]) -> Chart {
-    let points = |of: &InTrials| {
-        let percentiles =
-            of.stage.latency.as_ref().map(|latency| {
-                [("p50", latency.p50_us), ("p99", latency.p99_us), ("p99.9", latency.p999_us)]
-            });
-        let point = |(series, us)| point(series, of, us / 1e3);
-        percentiles.into_iter().flatten().map(point).collect::<Vec<_>>()
+fn latency(place: usize, label: &str, stages: &InTrials) -> Chart {
+    let percentiles = |stage: &StageScore| {
+        let ms = |us: fn(&Latency) -> f64| stage.latency.as_ref().map(|latency| us(latency) / 1e3);
+        [
+            ("p50", ms(|latency| latency.p50_us)),
+            ("p99", ms(|latency| latency.p99_us)),
+            ("p99.9", ms(|latency| latency.p999_us)),
+        ]
     };
     Chart {
         id: format!("stages-latency-{place}"),
@@ -108,7 +105,7 @@ fn latency(place: usize, label: &str, stages: &[InTrials]) -> Chart {
         kind: ChartKind::Bars,
         x: Axis::words("stage"),
         y: Axis::linear("latency", "ms"),
-        points: stages.iter().flat_map(points).collect(),
+        points: stages.points(percentiles),
         marks: Vec::new(),
     }
 }

@@ -79,20 +79,18 @@ impl O1 {
     fn balance(&mut self, cpu: usize, own: u32, view: &View<'_>, decision: &mut Decision) {
         decision.lines_read += self.queues.len() as u32 - 1;
         let idle = own == 0;
-        let now: Vec<u32> = (0..self.queues.len())
-            .map(|other| match other {
-                _ if other == cpu => own,
-                _ => self.queues[other].waiting + u32::from(view.current[other].is_some()),
-            })
-            .collect();
-        let before = std::mem::replace(&mut self.queues[cpu].loads, now.clone());
-        let load = |other: usize| if idle { now[other] } else { now[other].min(before[other]) };
-        let others = (0..now.len()).filter(|&other| other != cpu && load(other) > 1);
-        let Some(busiest) = others.max_by_key(|&other| (load(other), std::cmp::Reverse(other))) else {
-            return;
-        };
-        let own = if idle { 0 } else { own.max(before[cpu]) };
-        for _ in 0..o1::to_pull(load(busiest), own, idle) {
+        let mut loads = std::mem::take(&mut self.queues[cpu].loads);
+        let before = std::mem::replace(&mut loads[cpu], own);
+        let own = if idle { 0 } else { own.max(before) };
+        let others = loads.iter_mut().enumerate().filter(|&(other, _)| other != cpu).map(|(other, load)| {
+            let now = self.queues[other].waiting + u32::from(view.current[other].is_some());
+            let before = std::mem::replace(load, now);
+            (if idle { now } else { now.min(before) }, std::cmp::Reverse(other))
+        });
+        let busiest = others.max();
+        self.queues[cpu].loads = loads;
+        let Some((most, std::cmp::Reverse(busiest))) = busiest.filter(|&(most, _)| most > 1) else { return };
+        for _ in 0..o1::to_pull(most, own, idle) {
             let Some(task) = self.pullable(busiest, cpu, idle, view.now_ns, decision) else { return };
             self.remove(task);
             self.insert(cpu, task, Place::ACTIVE_TAIL, view.now_ns);

@@ -14,8 +14,6 @@ use crate::search::Search;
 const KIND: &str = "kind";
 /// The key of a named test.
 const PRESET: &str = "preset";
-/// The key of a schedule whose rate changes.
-const STAGES: &str = "stages";
 /// The test of `klatch run --volanomark`, with its crowd and its yields.
 const VOLANOMARK: &str = "volanomark";
 
@@ -111,20 +109,10 @@ impl<'a> WorkloadTable<'a> {
         }
     }
 
-    /// A knee sets the rates itself, so it needs a workload with a rate, and a rate is only needed without it.
+    /// A knee sets the rates itself, so it needs a workload with a rate.
     fn check_knee(&self, file: &MeasuredFile, source: &StudyFile) -> Result<(), StudyFileError> {
-        let has =
-            |values: &Spanned<Axis<Scalar>>, value: &str| values.get_ref().0.iter().any(|it| it.0 == value);
         let knee = file.search.as_ref().filter(|search| matches!(search.get_ref(), Search::Knee { .. }));
-        let Some(knee) = knee else {
-            return match (self.get("pacing"), self.get("rate").or(self.get(STAGES))) {
-                (Some(pacing), None) if has(pacing, "rate") => Err(source.error_at(
-                    pacing.span(),
-                    "pacing rate needs a rate, messages a second of each user, or stages",
-                )),
-                _ => Ok(()),
-            };
-        };
+        let Some(knee) = knee else { return Ok(()) };
         let kind = self.kind;
         if settings_of_studies(kind).all(|setting| setting.name != "rate") {
             let message = format!(
@@ -133,7 +121,7 @@ impl<'a> WorkloadTable<'a> {
             );
             return Err(source.error_at(knee.span(), message));
         }
-        if let Some(stages) = self.get(STAGES) {
+        if let Some(stages) = self.get("stages") {
             let message = "stages cannot be combined with a knee, which sets the rates itself";
             return Err(source.error_at(stages.span(), message));
         }
