@@ -8,6 +8,7 @@ use std::os::unix::fs::FileExt;
 use crate::counters::{Counts, DataCounts, Place, TaskStruct};
 
 use crate::kernel::Kernel;
+use crate::kernel_symbols::KernelSymbols;
 use crate::places::Places;
 use crate::variables::{PER_CPU_ALLOCATED, Variables};
 
@@ -32,7 +33,7 @@ pub(crate) struct DataNames<'a> {
 
 impl<'a> DataNames<'a> {
     /// Asks the kernel about every place of `counts`.
-    pub(crate) fn new(counts: &'a Counts) -> DataNames<'a> {
+    pub(crate) fn new(counts: &'a Counts, symbols: &KernelSymbols) -> DataNames<'a> {
         // A kernel that cannot be asked leaves slabs without names; kind_of_page() sees that.
         let places = Places::load(&Kernel::detect()).ok();
         let pages = counts.data.iter().filter_map(|one| match one.place {
@@ -47,7 +48,7 @@ impl<'a> DataNames<'a> {
             slabs: places.as_ref().and_then(|places| places.slab_caches(&pages).ok()).unwrap_or_default(),
             tasks: &counts.tasks,
             task_struct: TaskStruct::detect().unwrap_or_default(),
-            variables: Variables::detect(places.as_ref()),
+            variables: Variables::detect(symbols, places.as_ref()),
             allocations,
             page_flags: File::open("/proc/kpageflags").ok(),
         }

@@ -7,7 +7,8 @@ use klatch_record::lab::{DataCounts, EventCounts, LabCounts, RoutineCounts};
 
 use crate::counters::{Counters, CountersError, Counts, Event, Events};
 use crate::data_names::DataNames;
-use crate::symbols::{Symbols, UNKNOWN, kernel_routines};
+use crate::kernel_symbols::KernelSymbols;
+use crate::symbols::{Symbols, UNKNOWN};
 
 /// Where the kernel loads programs that can lie anywhere if it does not randomize addresses (norandmaps).
 const LOAD_ADDRESS: u64 = 0x5555_5555_4000;
@@ -30,7 +31,8 @@ pub fn lab_counts(
     program: &Path,
 ) -> Result<LabCounts, CountersError> {
     let counts = counters.read()?;
-    let names = Names::new(&counts, program);
+    let symbols = KernelSymbols::read().unwrap_or_default();
+    let names = Names::new(&counts, &symbols, program);
     let process_names: Vec<String> =
         (0..counts.processes.len()).map(|index| process_name(&counts, index)).collect();
     let mut rows: HashMap<(usize, u32), (u64, Events, Events)> = HashMap::new();
@@ -70,7 +72,7 @@ pub fn lab_counts(
         };
         key(a).cmp(&key(b))
     });
-    let data = data_counts(counters, &counts, &process_names);
+    let data = data_counts(counters, &counts, &symbols, &process_names);
     Ok(LabCounts {
         command,
         elapsed_ns: 0,
@@ -83,9 +85,17 @@ pub fn lab_counts(
     })
 }
 
-/// What each process missed, by the name of the data.
-fn data_counts(counters: &Counters, counts: &Counts, process_names: &[String]) -> Vec<DataCounts> {
-    let names = DataNames::new(counts);
+/// What each process missed, by the name of the data; nothing if there are no caches.
+fn data_counts(
+    counters: &Counters,
+    counts: &Counts,
+    symbols: &KernelSymbols,
+    process_names: &[String],
+) -> Vec<DataCounts> {
+    if counts.data.is_empty() {
+        return Vec::new();
+    }
+    let names = DataNames::new(counts, symbols);
     let mut by_name: BTreeMap<(&str, String), Events> = BTreeMap::new();
     for one in &counts.data {
         by_name.entry((&process_names[one.process], names.name(one))).or_default().add(&one.events);
@@ -130,11 +140,11 @@ struct Names {
 }
 
 impl Names {
-    fn new(counts: &Counts, program: &Path) -> Names {
+    fn new(counts: &Counts, kernel: &KernelSymbols, program: &Path) -> Names {
         let mut symbols = Symbols::new();
         let modules = Modules::of_this_process();
         let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
-        let kernel_names = kernel_routines(&starts);
+        let kernel_names = kernel.names(&starts);
         let mut by_address: HashMap<(bool, u64), u32> = HashMap::new();
         let mut by_text: HashMap<(String, bool), u32> = HashMap::new();
         let mut names = Names { of_node: Vec::with_capacity(counts.nodes.len()), texts: Vec::new() };
@@ -142,7 +152,7 @@ impl Names {
             let is_klatch = counts.processes[node.process].name.starts_with("klatch");
             let index = *by_address.entry((is_klatch, node.routine)).or_insert_with(|| {
                 let text = match (node.is_kernel(), is_klatch) {
-                    (true, _) => kernel_names[&node.routine].clone(),
+                    (true, _) => kernel_names.get(&node.routine).map_or(UNKNOWN, String::as_str).to_owned(),
                     (false, true) => klatch_routine(&mut symbols, program, &modules, node.routine),
                     (false, false) => UNKNOWN.to_owned(),
                 };

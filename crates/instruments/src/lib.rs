@@ -13,6 +13,7 @@ mod jdk;
 mod jfr;
 mod jvm;
 mod kernel;
+mod kernel_symbols;
 mod lab_counts;
 mod locks;
 mod operation_counts;

@@ -1,6 +1,6 @@
 //! Symbol names of kernel and user addresses.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::Path;
 
 use blazesym::Pid;
@@ -74,28 +74,6 @@ impl Symbols {
     }
 }
 
-/// Names of the kernel's routines that start at these addresses; those without a name are [`UNKNOWN`]. A program in BPF is
-/// `bpf:NAME`.
-///
-/// Much cheaper than a symbolizer, which orders all symbols and describes every program in BPF.
-pub(crate) fn kernel_routines(starts: &HashSet<u64>) -> HashMap<u64, String> {
-    let symbols = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-    let mut names: HashMap<u64, String> =
-        starts.iter().map(|address| (*address, UNKNOWN.to_owned())).collect();
-    for line in symbols.lines() {
-        let mut words = line.split_ascii_whitespace();
-        let address = words.next().and_then(|address| u64::from_str_radix(address, 16).ok());
-        // Of several names for an address the first is kept.
-        if let Some(name) = address.and_then(|address| names.get_mut(&address))
-            && name == UNKNOWN
-            && let Some(found) = words.nth(1)
-        {
-            *name = without_tag(found);
-        }
-    }
-    names
-}
-
 /// The files in the memory of a process. The symbolizer would open a perf map whatever it is, a pipe too.
 fn process(pid: u32) -> Source<'static> {
     Source::Process(Process { perf_map: false, ..Process::new(Pid::from(pid)) })
@@ -111,22 +89,5 @@ fn name(symbolizer: &Symbolizer, source: &Source<'_>, address: u64) -> String {
     match symbolizer.symbolize_single(source, Input::AbsAddr(address)) {
         Ok(Symbolized::Sym(symbol)) => symbol.name.into_owned(),
         _ => UNKNOWN.to_owned(),
-    }
-}
-
-/// A program in BPF is `bpf_prog_TAG_NAME` to the kernel; the tag changes with every change of the program.
-fn without_tag(name: &str) -> String {
-    let program = name.strip_prefix("bpf_prog_").and_then(|rest| rest.split_once('_'));
-    program.map_or_else(|| name.to_owned(), |(_, program)| format!("bpf:{program}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_in_bpf_keeps_its_name_without_the_tag() {
-        assert_eq!(without_tag("bpf_prog_0123456789abcdef_goodness_dispatch"), "bpf:goodness_dispatch");
-        assert_eq!(without_tag("__schedule"), "__schedule");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::kernel_symbols::KernelSymbols;
 use crate::places::Places;
 
 /// Name of what the kernel has allocated for each CPU.
@@ -22,24 +23,23 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
-    /// Reads the symbols of the kernel, and asks it where each CPU has its own variables.
-    pub(crate) fn detect(places: Option<&Places>) -> Variables {
-        let text = std::fs::read_to_string("/proc/kallsyms").unwrap_or_default();
-        let mut symbols: Vec<(u64, &str)> = text.lines().filter_map(symbol).collect();
-        let address = |wanted: &str| symbols.iter().find(|(_, name)| *name == wanted).map(|(at, _)| *at);
-        let bounds = ["_stext", "_end", "__per_cpu_start", "__per_cpu_end", "runqueues"].map(address);
+    /// The variables among these symbols. Asks the kernel where each CPU has its own.
+    pub(crate) fn detect(symbols: &KernelSymbols, places: Option<&Places>) -> Variables {
+        let bounds = symbols.addresses(["_stext", "_end", "__per_cpu_start", "__per_cpu_end", "runqueues"]);
         let [Some(start), Some(end), Some(per_cpu_start), Some(per_cpu_end), Some(queue)] = bounds else {
             return Variables::default();
         };
         let per_cpu_range = per_cpu_start..per_cpu_end + ROOM_BYTES;
-        symbols.retain(|(at, name)| {
-            (per_cpu_start..per_cpu_end).contains(at) && !name.starts_with("__per_cpu_")
+        let per_cpu = symbols.all().filter(|symbol| {
+            let is_inside = (per_cpu_start..per_cpu_end).contains(&symbol.address);
+            is_inside && symbol.is_in_image && !symbol.name.starts_with("__per_cpu_")
         });
-        symbols.sort_unstable();
+        let mut per_cpu: Vec<_> = per_cpu.map(|symbol| (symbol.address, symbol.name.to_owned())).collect();
+        per_cpu.sort_unstable();
         let queues = places.and_then(|places| places.run_queues().ok()).unwrap_or_default();
         Variables {
             image: start..end,
-            per_cpu: symbols.into_iter().map(|(at, name)| (at, name.to_owned())).collect(),
+            per_cpu,
             per_cpu_range,
             offsets: queues.into_iter().map(|at| at.wrapping_sub(queue)).collect(),
         }
@@ -64,22 +64,9 @@ impl Variables {
     }
 }
 
-/// Address and name of a line of `/proc/kallsyms`, if it is of the kernel itself.
-fn symbol(line: &str) -> Option<(u64, &str)> {
-    let mut words = line.split_ascii_whitespace();
-    let (address, _, name) = (words.next()?, words.next()?, words.next()?);
-    words.next().is_none().then_some((u64::from_str_radix(address, 16).ok()?, name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_line_of_the_symbols_is_read() {
-        assert_eq!(symbol("ffffffff82a00000 D runqueues"), Some((0xffff_ffff_82a0_0000, "runqueues")));
-        assert_eq!(symbol("ffffffffc0001000 t x\t[module]"), None);
-    }
 
     #[test]
     fn a_variable_of_a_cpu_has_its_name_on_each_of_them() {

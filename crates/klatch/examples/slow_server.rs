@@ -1,13 +1,14 @@
 //! A server that wastes CPU time on every line that it sends: the planted slow-down that a duet must show, and explain.
-//! Usage: `slow_server ADDRESS CAUSE`, where CAUSE is nanoseconds to burn, or one of `call`, `text` and `lock`.
+//! Usage: `slow_server ADDRESS CAUSE`, where CAUSE is `none`, `half`, `call` or `text`.
 //! `tests/it/alone/planted.rs` makes platforms of it.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use klatch_protocol::chat::{Flow, Identity, Outbox, ServerState, Session};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Writes at once. A crowd always reads, so the write does not block for long.
 #[derive(Clone)]
@@ -19,52 +20,57 @@ struct Burning {
 /// What wastes the time.
 #[derive(Clone, Copy)]
 enum Cause {
-    Burn(Duration),
+    None,
+    /// Half of the CPU time that the write took, so that a machine that becomes slower slows this as much.
+    Half,
     /// System calls that nothing needs.
     Call,
     /// Texts that nobody reads.
     Text,
-    /// All connections write one at a time.
-    Lock,
 }
 
 impl Cause {
     fn parse(text: &str) -> Cause {
         match text {
+            "none" => Cause::None,
+            "half" => Cause::Half,
             "call" => Cause::Call,
             "text" => Cause::Text,
-            "lock" => Cause::Lock,
-            ns => Cause::Burn(Duration::from_nanos(ns.parse().expect("CAUSE is a word or a number of ns"))),
+            other => panic!("there is no cause {other}"),
         }
     }
 }
 
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-
+/// So many that formatting is what differs most, whatever else the machine does.
 #[inline(never)]
 fn format_what_nobody_reads(line: &[u8]) {
-    for byte in line.iter().take(8) {
+    for byte in line.iter().cycle().take(40) {
         std::hint::black_box(format!("{byte:>10.3}", byte = f64::from(*byte)));
     }
 }
 
+/// CPU time of this thread.
+fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec.unsigned_abs(), u32::try_from(now.tv_nsec).unwrap_or(0))
+}
+
 impl Outbox for Burning {
     fn send(&self, line: &Arc<[u8]>) {
-        let mut guard = None;
+        let mut before_write = None;
         match self.cause {
-            Cause::Burn(time) => {
-                let begun = Instant::now();
-                while begun.elapsed() < time {
-                    std::hint::spin_loop();
-                }
-            }
+            Cause::None => {}
+            Cause::Half => before_write = Some(cpu_time()),
             Cause::Call => (0..4).for_each(|_| drop(std::hint::black_box(self.stream.peer_addr()))),
             Cause::Text => format_what_nobody_reads(line),
-            Cause::Lock => guard = Some(ONE_AT_A_TIME.lock()),
         }
         // The reader of that connection handles a disconnect.
         let _ = (&*self.stream).write_all(line);
-        drop(guard);
+        if let Some(before) = before_write {
+            let after = cpu_time();
+            let end = after + (after - before) / 2;
+            while cpu_time() < end {}
+        }
     }
 }
 

@@ -1,11 +1,8 @@
 //! What the plugin must know of the machine's kernel: the places of fields and routines.
 
-use std::path::Path;
-
 use crate::counters::error::CountersError;
 use crate::counters::task_struct::TaskStruct;
-
-const SYMBOLS: &str = "/proc/kallsyms";
+use crate::kernel_symbols::{FILE, KernelSymbols};
 
 /// Offsets of fields, bytes, and addresses of routines of the running kernel; `struct kernel` of `plugin/guest.h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,14 +24,12 @@ impl KernelDescription {
     ///
     /// # Errors
     /// One of them cannot be read, or lacks a field or a routine.
-    pub(crate) fn detect(symbols: &str) -> Result<KernelDescription, CountersError> {
+    pub(crate) fn detect(symbols: &KernelSymbols) -> Result<KernelDescription, CountersError> {
         let task = TaskStruct::detect()?;
-        let symbol = |name: &str| {
-            let mut found = symbols.lines().filter_map(parse).filter(|(_, _, symbol)| *symbol == name);
-            found
-                .next()
-                .map(|(address, ..)| address)
-                .ok_or_else(|| CountersError::Kernel(format!("the symbol {name}")))
+        const NAMES: [&str; 4] = ["__switch_to_asm", "__entry_text_start", "__entry_text_end", "_etext"];
+        let addresses = symbols.addresses(NAMES);
+        let symbol = |at: usize| {
+            addresses[at].ok_or_else(|| CountersError::Kernel(format!("the symbol {}", NAMES[at])))
         };
         Ok(KernelDescription {
             thread_sp: task.offset_of("thread.sp")?,
@@ -43,10 +38,10 @@ impl KernelDescription {
             flags: task.offset_of("flags")?,
             comm: task.offset_of("comm")?,
             task_bytes: task.bytes,
-            switch_start: symbol("__switch_to_asm")?,
-            entry_start: symbol("__entry_text_start")?,
-            entry_end: symbol("__entry_text_end")?,
-            code_end: symbol("_etext")?,
+            switch_start: symbol(0)?,
+            entry_start: symbol(1)?,
+            entry_end: symbol(2)?,
+            code_end: symbol(3)?,
         })
     }
 
@@ -74,44 +69,13 @@ impl KernelDescription {
 ///
 /// # Errors
 /// The symbols have no addresses, as for users without rights.
-pub(crate) fn kernel_routines(symbols: &str) -> Result<Vec<u64>, CountersError> {
-    let is_code = |kind: &str| matches!(kind, "t" | "T" | "w" | "W");
-    let all = symbols.lines().filter_map(parse).filter(|(_, kind, _)| is_code(kind));
-    let mut all: Vec<u64> = all.map(|(address, ..)| address).filter(|address| address >> 63 == 1).collect();
+pub(crate) fn kernel_routines(symbols: &KernelSymbols) -> Result<Vec<u64>, CountersError> {
+    let code = symbols.all().filter(|symbol| matches!(symbol.kind, "t" | "T" | "w" | "W"));
+    let mut all: Vec<u64> = code.map(|symbol| symbol.address).filter(|address| address >> 63 == 1).collect();
     all.sort_unstable();
     all.dedup();
     match all.is_empty() {
-        true => Err(CountersError::Kernel(format!("the addresses in {SYMBOLS}"))),
+        true => Err(CountersError::Kernel(format!("the addresses in {FILE}"))),
         false => Ok(all),
-    }
-}
-
-/// The symbols of the running kernel, a line each.
-///
-/// # Errors
-/// They cannot be read.
-pub(crate) fn read_symbols() -> Result<String, CountersError> {
-    std::fs::read_to_string(SYMBOLS)
-        .map_err(|source| CountersError::Read { path: Path::new(SYMBOLS).into(), source })
-}
-
-/// Address, kind and name of a line.
-fn parse(line: &str) -> Option<(u64, &str, &str)> {
-    let mut words = line.split_ascii_whitespace();
-    Some((u64::from_str_radix(words.next()?, 16).ok()?, words.next()?, words.next()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_of_the_symbols_is_read() {
-        assert_eq!(parse("ffffffff81000000 T _stext"), Some((0xffff_ffff_8100_0000, "T", "_stext")));
-        assert_eq!(
-            parse("ffffffffc0001000 t bpf_prog_1_x\t[bpf]"),
-            Some((0xffff_ffff_c000_1000, "t", "bpf_prog_1_x"))
-        );
-        assert_eq!(parse(""), None);
     }
 }

@@ -7,7 +7,8 @@ use crate::counters::counts::{Counts, EVENTS, Events, Node, Process};
 use crate::counters::data::{read_data, read_tasks};
 use crate::counters::error::CountersError;
 use crate::counters::hardware::Hardware;
-use crate::counters::kernel::{KernelDescription, kernel_routines, read_symbols};
+use crate::counters::kernel::{KernelDescription, kernel_routines};
+use crate::kernel_symbols::{FILE, KernelSymbols};
 
 /// The counters of this machine.
 ///
@@ -35,7 +36,8 @@ impl Counters {
     /// # Errors
     /// The kernel does not describe what is needed.
     pub fn track(&self) -> Result<(), CountersError> {
-        let symbols = read_symbols()?;
+        let symbols =
+            KernelSymbols::read().map_err(|source| CountersError::Read { path: FILE.into(), source })?;
         let kernel = KernelDescription::detect(&symbols)?;
         let routines: Vec<u8> =
             kernel_routines(&symbols)?.iter().flat_map(|address| address.to_le_bytes()).collect();

@@ -16,7 +16,8 @@ use crate::data_names::DataNames;
 use crate::error::InstrumentError;
 use crate::files::Files;
 use crate::instrument::{Output, RunningInstrument};
-use crate::symbols::{Symbols, kernel_routines};
+use crate::kernel_symbols::KernelSymbols;
+use crate::symbols::{Symbols, UNKNOWN};
 use crate::targets::{Side, Targets};
 
 /// The loop of a CPU that has nothing to run. As in samples, what happens there is left out.
@@ -133,16 +134,19 @@ impl NamedRoutine {
 impl NamedCounts {
     fn new(counts: Counts, targets: &Targets) -> NamedCounts {
         let sides: Vec<_> = counts.processes.iter().map(|process| targets.side_of(process.tgid)).collect();
-        let routines = named_routines(&counts, &sides, targets);
+        let symbols = KernelSymbols::read().unwrap_or_default();
+        let routines = named_routines(&counts, &symbols, &sides, targets);
         let mut idle: Vec<bool> = Vec::with_capacity(routines.len());
         for (node, routine) in counts.nodes.iter().zip(&routines) {
             let is_below = node.parent.is_some_and(|parent| idle[parent]);
             idle.push(is_below || routine.as_ref().is_some_and(NamedRoutine::is_idle));
         }
-        let data_names = DataNames::new(&counts);
         let mut data: BTreeMap<(usize, String), Events> = BTreeMap::new();
-        for one in &counts.data {
-            data.entry((one.process, data_names.name(one))).or_default().add(&one.events);
+        if !counts.data.is_empty() {
+            let names = DataNames::new(&counts, &symbols);
+            for one in &counts.data {
+                data.entry((one.process, names.name(one))).or_default().add(&one.events);
+            }
         }
         let data = data.into_iter().map(|((process, name), events)| (sides[process], name, events)).collect();
         NamedCounts { sides, routines, idle, data, counts }
@@ -169,10 +173,15 @@ impl NamedCounts {
 }
 
 /// The routine of each node, every name once.
-fn named_routines(counts: &Counts, sides: &[Option<Side>], targets: &Targets) -> Vec<Option<NamedRoutine>> {
+fn named_routines(
+    counts: &Counts,
+    kernel: &KernelSymbols,
+    sides: &[Option<Side>],
+    targets: &Targets,
+) -> Vec<Option<NamedRoutine>> {
     let mut symbols = Symbols::new();
     let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
-    let kernel_names = kernel_routines(&starts);
+    let kernel_names = kernel.names(&starts);
     let _perf_maps = perf_maps(targets);
     prepare_user(&mut symbols, counts, targets);
     let mut known: HashMap<(u32, u64), NamedRoutine> = HashMap::new();
@@ -184,7 +193,9 @@ fn named_routines(counts: &Counts, sides: &[Option<Side>], targets: &Targets) ->
         // A routine of the kernel is the same in every process.
         let key = (if is_kernel { 0 } else { tgid }, node.routine);
         let routine = known.entry(key).or_insert_with(|| match is_kernel {
-            true => NamedRoutine::Kernel(KernelRoutine::new(&kernel_names[&node.routine])),
+            true => NamedRoutine::Kernel(KernelRoutine::new(
+                kernel_names.get(&node.routine).map_or(UNKNOWN, String::as_str),
+            )),
             false => NamedRoutine::User(UserRoutine::new(symbols.user(tgid, node.routine))),
         });
         Some(routine.clone())

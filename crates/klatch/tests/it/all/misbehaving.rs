@@ -105,6 +105,7 @@ fn a_run_says_why_a_scheduler_did_not_stay_and_nothing_is_left() {
         command("loses_a_task"),
         command("gives_up"),
         command("needs_another_kernel"),
+        "exec:/klatch sched run cfs -- /bin/sleep 1".to_owned(),
         late,
         daemon("exit 0"),
     ];
@@ -127,15 +128,24 @@ fn a_run_says_why_a_scheduler_did_not_stay_and_nothing_is_left() {
         &["did not stay in force", "runnable task stall", "failed to run for", "status 1\ndisabled"][..],
         &["did not stay in force", "scx_bpf_error", "the sample gives up", "status 1\ndisabled"],
         &["ended before its scheduler was in force", "scx_bpf_dsq_insorb", "status 2\ndisabled"],
+        &[
+            "ended before its scheduler was in force",
+            "it said: there is no scheduler cfs",
+            "status 2\ndisabled",
+        ],
     ]) {
         for word in words {
             assert!(said.contains(word), "{word} is missing: {said}");
         }
     }
     // Whether the shell is still there when the scheduler is seen in force is a matter of milliseconds.
-    let [late, early] = [said[3], said[4]];
+    let [late, early] = [said[4], said[5]];
     assert!(late.contains("went to the background") && late.ends_with("disabled\n"), "{late}");
-    assert!(early.contains("went to the background") && early.ends_with("status 2\ndisabled\n"), "{early}");
+    assert!(
+        early.contains("went to the background, where it could not be stopped")
+            && early.ends_with("status 2\ndisabled\n"),
+        "{early}"
+    );
 }
 
 /// What grew is named: the routine of the scheduler that looks at one more task. It grows by 2.4 % over ten thousand yields; over one
