@@ -31,6 +31,8 @@ pub(crate) struct EventLoop<P> {
     connected: usize,
     /// The speed of each line; `None` to read as fast as possible.
     speed: Option<LineSpeed>,
+    /// When the loop had last looked at everything, by the crowd's clock.
+    looked_ns: u64,
 }
 
 impl<P: Parties> EventLoop<P> {
@@ -45,6 +47,7 @@ impl<P: Parties> EventLoop<P> {
             buffer,
             connected: 0,
             speed,
+            looked_ns: 0,
         }
     }
 
@@ -78,10 +81,12 @@ impl<P: Parties> EventLoop<P> {
         // The clock stands still in a pause, and everything is looked at again after it.
         let is_paused = self.parties.worker().state == WorkerState::Paused;
         let next_timer = self.timers.peek().filter(|_| !is_paused).map(|Reverse((due_ns, _))| *due_ns);
-        let timer_ns = next_timer.map(|due_ns| due_ns.saturating_sub(self.parties.worker().shared.now_ns()));
+        let timer_ns = next_timer.map(|due_ns| due_ns.saturating_sub(self.now_ns()));
         let mut ready = std::mem::take(&mut self.ready);
         self.connections.wait(timer_ns.or(max_wait_ns), &mut ready)?;
-        for &Ready { key, readable, writable, ended } in &ready {
+        let began_ns = self.now_ns();
+        for (place, &Ready { key, readable, writable, ended }) in ready.iter().enumerate() {
+            let now_ns = if place == 0 { began_ns } else { self.now_ns() };
             if key == WAKE_KEY {
                 if let Wake::Loop(wake) =
                     &self.parties.worker().shared.workers[self.parties.worker().number].wake
@@ -92,17 +97,18 @@ impl<P: Parties> EventLoop<P> {
             }
             if writable {
                 self.flush(key as usize);
-                self.send_due(key as usize, self.parties.worker().shared.now_ns());
+                self.send_due(key as usize, now_ns);
             }
             if ended {
                 self.parties.link(key as usize).ended = true;
             }
             if readable {
-                self.on_readable(key as usize);
+                self.on_readable(key as usize, now_ns);
             }
         }
+        let now_ns = if ready.is_empty() { began_ns } else { self.now_ns() };
         self.ready = ready;
-        let now_ns = self.parties.worker().shared.now_ns();
+        self.record_turn(next_timer, began_ns, now_ns);
         while let Some(&Reverse((due_ns, index))) =
             self.timers.peek().filter(|Reverse((due_ns, _))| *due_ns <= now_ns)
         {
@@ -112,11 +118,27 @@ impl<P: Parties> EventLoop<P> {
                 link.timer_ns = 0;
             }
             if link.unread {
-                self.on_readable(index);
+                self.on_readable(index, now_ns);
             }
             self.send_due(index, now_ns);
         }
         Ok(())
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.parties.worker().shared.now_ns()
+    }
+
+    /// Records a gap if the loop was away for longer than it should: since it had what was ready, or since its next timer ended, which may
+    /// have been due before the loop could wait for it.
+    fn record_turn(&mut self, next_timer: Option<u64>, began_ns: u64, done_ns: u64) {
+        let due_ns = next_timer.map_or(began_ns, |due_ns| due_ns.max(self.looked_ns).min(began_ns));
+        self.looked_ns = done_ns;
+        let worker = self.parties.worker_mut();
+        if worker.state == WorkerState::Running {
+            let gate_ns = worker.shared.gate_ns();
+            worker.stats.gaps.add_turn(gate_ns, due_ns, done_ns);
+        }
     }
 
     fn connect_next(&mut self) {
@@ -151,8 +173,7 @@ impl<P: Parties> EventLoop<P> {
     }
 
     /// Reads once from a connection and sends what is due. A line that is still busy reads later.
-    fn on_readable(&mut self, index: usize) {
-        let now_ns = self.parties.worker().shared.now_ns();
+    fn on_readable(&mut self, index: usize, now_ns: u64) {
         if self.speed.is_some() && self.parties.worker().state != WorkerState::Leaving {
             let link = self.parties.link(index);
             link.unread = true;

@@ -256,23 +256,15 @@ pub(crate) fn supervise(
         gaps: Gaps::default(),
         stops_at: None,
     };
-    let Supervised { join_s, gaps, failure } = supervisor.run();
+    let Supervised { join_s, mut gaps, failure } = supervisor.run();
     shared.enter(Phase::Stop);
     let (opened_ns, gate_run) = (shared.opened_machine_ns(), shared.gate_run());
     // A parent ended the run, not its duration.
     let by_time = options.workload.chat().is_some_and(ChatWorkload::stops_at_a_moment);
     let finished = shared.finished() && !by_time;
     let results = Results::none(options.workload.kind());
-    let mut result = CrowdResult {
-        join_s,
-        gaps,
-        failure,
-        opened_ns,
-        gate_run,
-        finished,
-        results,
-        ..CrowdResult::default()
-    };
+    let mut result =
+        CrowdResult { join_s, failure, opened_ns, gate_run, finished, results, ..CrowdResult::default() };
     let mut kept = ForChecks::default();
     for thread in threads {
         for mut stats in thread.join().map_err(|_| CrowdError::Thread)? {
@@ -281,9 +273,11 @@ pub(crate) fn supervise(
             kept.posts.append(&mut stats.posts);
             kept.ledgers.append(&mut stats.ledgers);
             kept.order_ledgers.add(std::mem::take(&mut stats.order_ledgers));
+            gaps.merge(std::mem::take(&mut stats.gaps));
             stats.merge_into(&mut result)?;
         }
     }
+    result.gaps = gaps.into_list();
     Ok((result, kept))
 }
 

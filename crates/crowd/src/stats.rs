@@ -13,6 +13,7 @@ use klatch_record::{
     Results, Stages, Stranger, TlsSession,
 };
 
+use crate::gaps::Gaps;
 use crate::histogram::{add, new_histogram, recorded};
 use crate::protocol::{printable, shown};
 use crate::stage_stats::StageStats;
@@ -53,6 +54,8 @@ pub(crate) struct CrowdStats {
     /// What is particular to the workload; known when the parties have settled.
     pub(crate) results: Option<Results>,
     faults: Vec<Fault>,
+    /// The gaps of the worker's loop.
+    pub(crate) gaps: Gaps,
 }
 
 impl CrowdStats {
@@ -79,6 +82,7 @@ impl CrowdStats {
             counts: [0; 7],
             results: None,
             faults: Vec::new(),
+            gaps: Gaps::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use klatch_record::{CrowdEvent, CrowdGap, Failure, FailureKind, Gate};
+use klatch_record::{CrowdEvent, Failure, FailureKind, Gate};
 
 use crate::gaps::{Gaps, TICK};
 use crate::options::{OnEvent, Options};
@@ -35,7 +35,7 @@ pub(crate) struct Supervised {
     /// Time that joining took, seconds.
     pub(crate) join_s: f64,
     /// Times in which the crowd did not run, after the gate opened.
-    pub(crate) gaps: Vec<CrowdGap>,
+    pub(crate) gaps: Gaps,
     /// Why the crowd gave up, if it did.
     pub(crate) failure: Option<Failure>,
 }
@@ -50,7 +50,7 @@ impl<G: Fn(&Gate) -> std::io::Result<()>> Supervisor<'_, G> {
         if self.options.steered && !stopped {
             self.wait_for_quit();
         }
-        Supervised { join_s, gaps: self.gaps.into_list(), failure }
+        Supervised { join_s, gaps: self.gaps, failure }
     }
 
     fn join_and_talk(&mut self, join_s: &mut f64) -> Result<(), Failure> {

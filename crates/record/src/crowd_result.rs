@@ -157,7 +157,13 @@ pub struct CrowdResult {
     pub finished: bool,
 }
 
-/// A time in which a crowd did not run although it was due: it was stopped, or it got no CPU.
+/// Length from which a crowd notes a gap, seconds. A crowd of threads notes those from [`CROWD_FROZEN_MIN_S`] alone.
+pub const CROWD_GAP_MIN_S: f64 = 0.001;
+
+/// Length of a gap from which a crowd counts as frozen, seconds.
+pub const CROWD_FROZEN_MIN_S: f64 = 0.25;
+
+/// A time in which a crowd did not run although it was due: it was stopped, it got no CPU, or it had too much to do at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CrowdGap {

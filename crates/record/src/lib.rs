@@ -63,8 +63,8 @@ pub use comparison::{
 pub use conditions::{Condition, conditions, conditions_in};
 pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
 pub use crowd_result::{
-    CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX, Failure, FailureKind, Fault, FaultKind,
-    PausedCounts, Stranger,
+    CROWD_FROZEN_MIN_S, CROWD_GAP_MIN_S, CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX,
+    Failure, FailureKind, Fault, FaultKind, PausedCounts, Stranger,
 };
 pub use documents::{
     BEGUN, BOOT, COUNTERS, Document, Documents, FAILURE, FOLDED, NO_RESULT, SCHEDULER, SENSITIVITY,

@@ -1,8 +1,8 @@
 //! Whether a score counts, and warnings that need data from outside the record.
 
 use klatch_record::{
-    Build, Cause, CrowdGap, CrowdResult, Environment, FaultKind, Latency, Reason, Verdict, Warning,
-    WarningKind,
+    Build, CROWD_FROZEN_MIN_S, Cause, CrowdGap, CrowdResult, Environment, FaultKind, Latency, Reason,
+    Verdict, Warning, WarningKind,
 };
 
 /// A machine is busy above this share of CPU time used by other programs.
@@ -85,10 +85,11 @@ pub(crate) fn crowd_warnings(
     warnings
 }
 
-/// The times in which a crowd did not run, in words; `None` if there was none.
+/// The times in which a crowd was frozen, in words; `None` if there was none.
 fn frozen(gaps: &[CrowdGap]) -> Option<String> {
+    let gaps: Vec<&CrowdGap> = gaps.iter().filter(|gap| gap.length_s() >= CROWD_FROZEN_MIN_S).collect();
     let longest = gaps.iter().max_by(|one, other| one.length_s().total_cmp(&other.length_s()))?;
-    let sum_s: f64 = gaps.iter().map(CrowdGap::length_s).sum();
+    let sum_s: f64 = gaps.iter().map(|gap| gap.length_s()).sum();
     let when = format!("from {:.2} to {:.2} s", longest.from_s, longest.to_s);
     Some(match gaps.len() {
         1 => format!("the crowd itself did not run for {sum_s:.2} s of the run, {when}"),
@@ -206,7 +207,7 @@ mod tests {
             several.ends_with("5.50 s of the run, in 2 times, the longest from 1.00 to 6.00 s"),
             "{several}"
         );
-        assert_eq!(warned(vec![]), None);
+        assert_eq!(warned(vec![CrowdGap { from_s: 1.0, to_s: 1.2 }]), None);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use klatch_record::{CrowdGap, Interval, Record, Role, Status, Timeline};
 
-use super::stalls::{Stall, stalls};
+use super::stalls::{Stall, late_min_us, stalls};
 use super::subject::Subject;
 use crate::model::{Axis, Chart, ChartKind, Mark, Place, Point, Scale};
-use crate::number::three_digits;
+use crate::number::{three_digits, time};
 
 /// Largest number of cells with charts.
 const CELLS_MAX: usize = 4;
@@ -168,19 +168,30 @@ fn latency(number: usize, one: &Drawn<'_>) -> Chart {
     }
 }
 
-/// The marks of the times in which the crowd did not run, the longest ones, and what the caption says of them.
+/// The marks of the times in which the crowd did not run, the longest ones, and what the caption says of them. Those that are too short to
+/// look like a stall of the server have no mark.
 fn crowd_gaps(one: &Drawn<'_>) -> (Vec<Mark>, String) {
     let mut gaps: Vec<&CrowdGap> = one.gaps().collect();
-    if gaps.is_empty() {
+    let Some(longest) = gaps.iter().max_by(|a, b| a.length_s().total_cmp(&b.length_s())) else {
         return (Vec::new(), String::new());
-    }
+    };
     let sum_s: f64 = gaps.iter().map(|gap| gap.length_s()).sum();
-    let caption = format!(" The crowd itself did not run for {sum_s:.2} s: no stall of the server.");
+    let times = match gaps.len() {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    let caption = format!(
+        " The crowd itself did not run {times}, for {} in all and {} at most: no stall of the server.",
+        time(sum_s * 1e6),
+        time(longest.length_s() * 1e6)
+    );
+    let marked_us = late_min_us(one.timeline).unwrap_or(f64::INFINITY);
+    gaps.retain(|gap| gap.length_s() * 1e6 >= marked_us);
     gaps.sort_by(|a, b| b.length_s().total_cmp(&a.length_s()));
     gaps.truncate(STALLS_MAX);
     let mark = |gap: &&CrowdGap| {
         let at = Some((gap.from_s + gap.to_s) / 2.0);
-        let label = format!("the crowd did not run from {:.2} to {:.2} s", gap.from_s, gap.to_s);
+        let label = format!("the crowd did not run from {:.3} to {:.3} s", gap.from_s, gap.to_s);
         Mark { label, line: [(at, None), (at, None)] }
     };
     (gaps.iter().map(mark).collect(), caption)

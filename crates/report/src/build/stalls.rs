@@ -36,14 +36,15 @@ impl Stall {
         }
     }
 
-    /// Whether a gap of the crowd explains it: the crowd did not run when the stall ended, or for a part of it. A gap may end an
-    /// interval before the deliveries that waited for it are counted.
+    /// Whether gaps of the crowd explain it: in half of its time the crowd did not run. When the late delivery of an interval
+    /// arrived is not known, so a gap of half of its length anywhere near is enough.
     pub(super) fn is_of_crowd(&self, gaps: &[CrowdGap], width_s: f64) -> bool {
         let (from_s, to_s) = match self.kind {
             Kind::Idle => (self.from_s, self.to_s),
-            Kind::Late { us, .. } => (self.to_s - us / 1e6, self.to_s),
+            Kind::Late { us, .. } => (self.to_s - us / 1e6 - width_s, self.to_s + width_s),
         };
-        gaps.iter().any(|gap| gap.from_s < to_s + width_s && gap.to_s > from_s)
+        let within = |gap: &CrowdGap| (gap.to_s.min(to_s) - gap.from_s.max(from_s)).max(0.0);
+        gaps.iter().map(within).sum::<f64>() >= self.length_s() / 2.0
     }
 
     pub(super) fn middle_s(&self) -> f64 {
@@ -60,13 +61,18 @@ impl Stall {
     }
 }
 
+/// From this latency on a delivery is a stall, µs: a multiple of what is usual. `None` without a delivery.
+pub(super) fn late_min_us(timeline: &Timeline) -> Option<f64> {
+    let mut longest: Vec<f64> = timeline.intervals.iter().filter_map(|interval| interval.max_us).collect();
+    longest.sort_by(f64::total_cmp);
+    longest.get(longest.len() / 2).map(|usual_us| usual_us * TIMES_THE_USUAL)
+}
+
 /// The stalls of a run in chronological order. An idle interval is a stall only if a delivery right after it had been in
 /// flight for all of that time: otherwise no message was due.
 pub(super) fn stalls(timeline: &Timeline) -> Vec<Stall> {
     let width_s = timeline.interval_ms as f64 / 1e3;
-    let mut longest: Vec<f64> = timeline.intervals.iter().filter_map(|interval| interval.max_us).collect();
-    longest.sort_by(f64::total_cmp);
-    let Some(usual_us) = longest.get(longest.len() / 2).copied() else { return Vec::new() };
+    let Some(late_min_us) = late_min_us(timeline) else { return Vec::new() };
     let (mut stalls, mut idle) = (Vec::new(), 0);
     for (place, interval) in timeline.intervals.iter().enumerate() {
         let Some(max_us) = interval.max_us else {
@@ -78,8 +84,8 @@ pub(super) fn stalls(timeline: &Timeline) -> Vec<Stall> {
         if idle > 0 && max_us * (1.0 + EXACT) >= idle_s * 1e6 {
             let kind = Kind::Idle;
             stalls.push(Stall { from_s: from_s - idle_s, to_s: from_s, kind, ends_at: place });
-        } else if max_us > usual_us * TIMES_THE_USUAL {
-            let kind = Kind::Late { us: max_us, times: max_us / usual_us };
+        } else if max_us > late_min_us {
+            let kind = Kind::Late { us: max_us, times: max_us / late_min_us * TIMES_THE_USUAL };
             let middle_s = from_s + width_s / 2.0;
             stalls.push(Stall { from_s: middle_s, to_s: middle_s, kind, ends_at: place });
         }
@@ -114,6 +120,7 @@ mod tests {
         let gaps = |from_s, to_s| [CrowdGap { from_s, to_s }];
         assert!(late.is_of_crowd(&gaps(1.0, 5.98), 0.1) && idle.is_of_crowd(&gaps(1.0, 5.98), 0.1));
         assert!(!late.is_of_crowd(&gaps(7.0, 9.0), 0.1) && !idle.is_of_crowd(&gaps(0.2, 1.0), 0.1));
+        assert!(!late.is_of_crowd(&gaps(3.0, 3.002), 0.1) && !idle.is_of_crowd(&gaps(3.0, 3.002), 0.1));
         assert!(!idle.is_of_crowd(&[], 0.1));
     }
 

@@ -28,6 +28,7 @@ fn catalog(folder: &Path, cause: &str) {
 fn duet(folder: &Path, b: &str, options: &[&str]) -> (Option<i32>, Duet) {
     let mut command = klatch();
     command.args(["duet", "plain", b, "--rooms", "2", "--users", "10", "--slice", "30ms", "--json"]);
+    command.args(["--warmup", "300ms"]);
     command.arg("--catalog-a").arg(folder).arg("--catalog-b").arg(folder).args(options);
     let finished = Finished::run(command.arg("--out").arg(folder.join("results")));
     let duet = serde_json::from_str(&finished.out).unwrap_or_else(|_| panic!("{finished:?}"));
@@ -50,14 +51,14 @@ fn a_planted_slow_down_is_shown_and_closes_the_gate() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     catalog(folder, "half");
-    // A server is not slower than itself by half.
-    let options = ["--duration", "12s", "--starts", "6", "--fail-if-slower", "50%"];
+    // A server is not twice as slow as itself.
+    let options = ["--duration", "20s", "--starts", "6", "--fail-if-slower", "100%"];
     let (status, _) = against_plain(folder, "plain", &options);
     assert_eq!(status, Some(0));
-    let options = ["--duration", "30s", "--starts", "12", "--fail-if-slower", "0.5%"];
+    let options = ["--duration", "40s", "--starts", "10", "--fail-if-slower", "0.5%"];
     let (status, ratio) = against_plain(folder, "slowed", &options);
-    // The write is most of what this server does.
-    assert!(ratio.low > 1.005 && ratio.low < 1.5 && ratio.high > 1.2, "{ratio:?}");
+    // The write is most of what this server does, and to read the clock costs something too.
+    assert!(ratio.low > 1.2 && ratio.high < 4.0, "{ratio:?}");
     // The gate closes when the whole interval is beyond its limit.
     assert_eq!(status, Some(1));
 }
@@ -68,7 +69,7 @@ fn planted_causes_are_named_and_a_server_is_not_blamed_for_being_itself() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     let explained = |b: &str| {
-        let options = ["--duration", "16s", "--starts", "8", "--warmup", "300ms", "--explain"];
+        let options = ["--duration", "24s", "--starts", "8", "--explain"];
         let (status, duet) = duet(folder, b, &options);
         assert_eq!((status, duet.unexplained), (Some(0), None));
         let time = duet.explanation.expect("an explanation").time.server.expect("of the server");
