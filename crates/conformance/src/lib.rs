@@ -60,14 +60,27 @@ pub fn check(
     let run = run_prefix();
     let checks = checks::all(subject);
     let all = checks.len();
+    let net = |number| irc::Net::new(server, subject.answer_timeout, format!("k{run}{}", letters(number)));
+    let mut is_irc = true;
     let findings = checks.into_iter().enumerate().map(|(number, check)| {
-        let net = irc::Net::new(server, subject.answer_timeout, format!("k{run}{}", letters(number)));
-        let finding = Finding::new(&check.name, &check.expected, (check.run)(&net));
+        let result = match is_irc {
+            true => (check.run)(&net(number)),
+            false => finding::not_checked(NO_WELCOME),
+        };
+        let finding = Finding::new(&check.name, &check.expected, result);
         on_finding(&finding, all);
+        // The first check is that of the welcome.
+        if number == 0 && finding.outcome == Outcome::Failed {
+            is_irc = net(all).user().is_ok();
+        }
         finding
     });
     Ok(findings.collect())
 }
+
+/// Why nothing more is checked of a server that speaks another protocol, or none.
+const NO_WELCOME: &str =
+    "the server welcomes no user, which all other checks begin with: correct that first, or the address";
 
 /// The first address that accepts a connection.
 fn reach(address: &str, answer_timeout: Duration) -> Result<SocketAddr, NoServer> {

@@ -1,6 +1,7 @@
 //! The kit detects each fault that is planted in a server, and reports none in a correct server.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{Shutdown, TcpListener};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -161,4 +162,24 @@ fn a_server_that_dies_fails_the_remaining_checks_quickly() {
     let rest = &findings[5..findings.len() - 1];
     assert!(rest.iter().all(|finding| finding.outcome == Outcome::Failed), "{rest:#?}");
     assert!(rest[0].seen.as_ref().unwrap().starts_with("no connection: "), "{:?}", rest[0]);
+}
+
+#[test]
+fn a_server_of_another_protocol_is_asked_once() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for mut client in listener.incoming().flatten() {
+            let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            let _ = client.shutdown(Shutdown::Write);
+            let _ = client.read_to_end(&mut Vec::new());
+        }
+    });
+    let subject = Subject { class: None, pid: None, answer_timeout: ANSWER_TIMEOUT };
+    let findings = check(&address, &subject, |_, _| ()).unwrap();
+    assert_eq!(findings[0].outcome, Outcome::Failed);
+    let seen = findings[0].seen.as_deref().unwrap();
+    assert!(seen.ends_with("the last line was `HTTP/1.1 400 Bad Request`"), "{seen}");
+    let is_left_out = |finding: &Finding| matches!(&finding.outcome, Outcome::NotChecked { reason } if reason.contains("welcomes no user"));
+    assert!(findings.len() > 30 && findings[1..].iter().all(is_left_out), "{findings:#?}");
 }

@@ -143,7 +143,9 @@ impl Client {
                 return wrong(fault.clone());
             }
             if let Some(line) = connection.lines.pop_front() {
-                connection.last = Some(line.clone());
+                if !line.0.is_empty() {
+                    connection.last = Some(line.clone());
+                }
                 return Ok(Some(line));
             }
             if connection.ended.is_some() {

@@ -18,7 +18,7 @@ pub(super) struct Connection {
     pub(super) socket: TcpStream,
     /// Received lines that no check has taken yet.
     pub(super) lines: VecDeque<Line>,
-    /// The last line that a check took, for error messages.
+    /// The last line that a check took and that was not empty, for error messages.
     pub(super) last: Option<Line>,
     /// The first violation of the line format. It fails any check.
     pub(super) fault: Option<String>,
