@@ -19,7 +19,7 @@ pub(super) fn sentence(subject: &Subject) -> String {
     let usable: Vec<usize> =
         subject.cells().filter(|(_, cell)| usable(cell, metric)).map(|(at, _)| at).collect();
     match (usable.as_slice(), &subject.grid.across) {
-        ([], _) => "No answer: no cell has a valid trial.".to_owned(),
+        ([], _) => "No answer: there is no valid trial.".to_owned(),
         ([only], _) => match undisturbed(subject, &[*only], metric) {
             Some(cpu) => format!("{DISTURBED} {}", alone(subject, *only, cpu)),
             None => alone(subject, *only, metric),
@@ -41,7 +41,7 @@ pub(super) fn sentence(subject: &Subject) -> String {
 }
 
 /// The beginning of an answer by CPU time.
-const DISTURBED: &str = "Others disturbed the throughput, so CPU time decides.";
+pub(crate) const DISTURBED: &str = "Others disturbed the throughput, so CPU time decides.";
 
 /// The metric that decides: that of the study, and of runs the throughput in the unit of their workload.
 fn metric_of(subject: &Subject) -> &'static Metric {

@@ -137,8 +137,12 @@ fn of_runs(folder: String, records: &mut [RecordHead], is_study: bool) -> Entry 
         (true, runs) => format!("not finished, {}", counted(runs)),
         (false, runs) => counted(runs),
     };
+    let study = folder.split_once("Z-").map(|(_, name)| name.to_owned()).filter(|_| is_study);
+    let worst = worst(records.iter().map(|record| record.verdict.status));
     Entry {
-        name: first.map_or_else(|| folder.clone(), |record| record.platform.name.clone()),
+        name: study
+            .or_else(|| first.map(|record| record.platform.name.clone()))
+            .unwrap_or_else(|| folder.clone()),
         kind: if is_study { EntryKind::Study } else { EntryKind::Runs },
         platforms,
         question: String::new(),
@@ -149,7 +153,9 @@ fn of_runs(folder: String, records: &mut [RecordHead], is_study: bool) -> Entry 
         unit: first.map_or("message", RecordHead::unit).to_owned(),
         cpu_us: middle(RecordHead::cpu_us),
         p99_us: middle(RecordHead::p99_us),
-        verdict: worst(records.iter().map(|record| record.verdict.status)),
+        // What is not finished may still fail.
+        verdict: worst
+            .map(|status| if is_study && status == Status::Valid { Status::Unknown } else { status }),
         values: trials.iter().map(|record| record.per_s()).collect(),
         // A run's folder gets a file with each run, which changes the folder's time.
         is_final: !is_study && !records.is_empty(),
@@ -180,7 +186,8 @@ fn of_study(folder: String, path: &Path, study: StudyResult) -> Entry {
         cpu_us: None,
         p99_us: None,
         verdict: (cells > 0).then_some(match failed {
-            0 => Status::Valid,
+            0 if is_final => Status::Valid,
+            0 => Status::Unknown,
             _ => Status::Invalid,
         }),
         values: means,
@@ -324,6 +331,11 @@ mod tests {
         let entry = Entry::read(folder.path()).unwrap();
         assert_eq!((entry.kind, entry.score, entry.is_final), (EntryKind::Study, None, false));
         assert_eq!(entry.summary, "not finished, 1 run");
+        assert_eq!(entry.verdict, Some(Status::Unknown), "it may still fail");
+        let named = folder.path().join("2026-01-01T00-00-00Z-knee");
+        write(&named, "cells/rooms-5/block-001/trial-1.json", &record(1, 0, 50_000.0));
+        std::fs::write(named.join("study.toml"), "").unwrap();
+        assert_eq!(Entry::read(&named).unwrap().name, "knee");
     }
 
     #[test]

@@ -14,6 +14,8 @@ const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 130.0;
 /// Room around the points, for circles.
 const MARGIN: f64 = 10.0;
+/// Longest list of single results that is shown without a click.
+const OPEN_MAX: usize = 5;
 
 #[derive(Template)]
 #[template(path = "history.html")]

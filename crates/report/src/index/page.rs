@@ -76,6 +76,7 @@ impl<'a> Row<'a> {
             verdict: entry.verdict.map(|status| match (status, entry.kind) {
                 (Status::Valid, EntryKind::Runs) => ("good", "valid"),
                 (Status::Valid, _) => ("good", "complete"),
+                (Status::Unknown, EntryKind::Study) => ("fair", "not finished"),
                 (Status::Unknown, _) => ("fair", "unknown"),
                 (Status::Invalid, EntryKind::Runs) => ("bad", "invalid"),
                 (Status::Invalid, _) => ("bad", "failed"),

@@ -2,6 +2,7 @@
 
 use klatch_record::{CellStatus, Estimate, JudgementStatus, Metric, SERVER_CPU};
 
+use crate::build::DISTURBED;
 use crate::metric::{ShownMetric, cell as cell_of};
 use crate::model::{CellRow, Judged, Place, RatioRow, RatioTable, Report, Standing};
 use crate::number::{grouped, megabytes, three_digits, time};
@@ -102,6 +103,26 @@ pub(super) fn score_unit(cells: &[CellRow]) -> &'static str {
 /// The metrics of throughput and CPU time per unit of work.
 pub(super) fn score_metrics(cells: &[CellRow]) -> [&'static str; 2] {
     Metric::of_score(has_operations(cells)).map(|metric| metric.name)
+}
+
+/// A column of scores.
+pub(super) struct ScoreColumn {
+    pub(super) metric: &'static str,
+    pub(super) is_cpu: bool,
+}
+
+/// The estimate of a cell in a column of scores.
+pub(super) fn of<'a>(cell: &'a CellRow, column: &ScoreColumn) -> Option<&'a Estimate> {
+    cell.estimates.get(column.metric)
+}
+
+/// The columns of scores that any cell has. That of the answer is the first, as the others are out of sight on a narrow page.
+pub(super) fn score_columns(report: &Report) -> Vec<ScoreColumn> {
+    let [throughput, cpu] = score_metrics(&report.cells);
+    let cpu = has(&report.cells, cpu).then_some(ScoreColumn { metric: cpu, is_cpu: true });
+    let throughput = Some(ScoreColumn { metric: throughput, is_cpu: false });
+    let columns = if report.answer.starts_with(DISTURBED) { [cpu, throughput] } else { [throughput, cpu] };
+    columns.into_iter().flatten().collect()
 }
 
 fn has_operations(cells: &[CellRow]) -> bool {
