@@ -1,13 +1,20 @@
 //! The options of the command line that answer an error of a library.
 
-use klatch_platforms::{PlatformError, ServerError};
-use klatch_record::WorkloadError;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use klatch_platforms::{PlatformError, ProcessError, ServerError};
+use klatch_record::{SaveError, WorkloadError, WorkloadKind};
 use klatch_report::ReadError;
 use klatch_runner::duet::DuetError;
 use klatch_runner::{Conflict, RunError, in_shell};
 use klatch_schedulers::SchedulerError;
 use klatch_study::StudyRunError;
 use klatch_study::compare::{CalibrateError, CompareError};
+use klatch_study::history::HistoryError;
+
+/// What the system says of an address that no interface of this machine has.
+const NOT_LOCAL: &str = "Cannot assign requested address";
 
 /// What to do about an error, in terms of options; `None` if its own text says what can be said.
 pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
@@ -34,6 +41,15 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
     }
     let is_missing = matches!(error.downcast_ref(), Some(ReadError::Missing { .. }))
         || matches!(error.downcast_ref(), Some(CompareError::Missing { .. }));
+    if let Some(HistoryError::Empty { .. }) = error.downcast_ref() {
+        return Some("klatch run and klatch duet leave them in results, or in their --out".to_owned());
+    }
+    if let Some(CompareError::NoRecord { .. }) = error.downcast_ref() {
+        return Some("name a record that klatch run has left, or a folder of them".to_owned());
+    }
+    if let Some(SaveError { .. }) = error.downcast_ref() {
+        return Some("name another place with --out".to_owned());
+    }
     if matches!(error.downcast_ref(), Some(ReadError::Other { .. })) {
         return Some("name a folder that klatch run or klatch study has left, or a record in it".to_owned());
     }
@@ -47,8 +63,31 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
     error.downcast_ref().and_then(of_duet).or_else(|| error.downcast_ref().and_then(of_run))
 }
 
+/// Of commands with an option for the time of a start.
 fn of_server(error: &ServerError) -> Option<String> {
-    matches!(error, ServerError::Late { .. }).then(|| "give it more time with --ready-timeout".to_owned())
+    let advice = "it accepts no connection: give it more time with --ready-timeout, or correct the address in its platform file";
+    let is_late = matches!(error, ServerError::Late { .. });
+    is_late.then(|| advice.to_owned()).or_else(|| of_start(error))
+}
+
+fn of_start(error: &ServerError) -> Option<String> {
+    let advice = match error {
+        ServerError::Ended { stderr, .. } if stderr.contains(NOT_LOCAL) => {
+            "name an address of this machine with --host-address; `ip -brief address` lists them"
+        }
+        ServerError::Process { source: ProcessError::Start { program, source, .. }, .. }
+            if source.kind() == ErrorKind::NotFound && !program.starts_with('/') && program.contains('/') =>
+        {
+            "a relative path begins at the folder of this shell: write the full path into the command of the platform file"
+        }
+        ServerError::Process { source: ProcessError::Start { source, .. }, .. }
+            if source.kind() == ErrorKind::NotFound =>
+        {
+            "install it, or correct the first word of the command in the platform file"
+        }
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 fn of_duet(error: &DuetError) -> Option<String> {
@@ -66,9 +105,13 @@ fn of_run(error: &RunError) -> Option<String> {
         RunError::Platform(error) => of_platform(error),
         RunError::Workload(error) => of_workload(error),
         RunError::Scheduler(error) => of_scheduler(error),
+        RunError::Server(error) => of_start(error),
         RunError::Protocol { protocol, .. } => workload_option(&protocol.workloads()),
         RunError::NoServer { .. } => {
             Some("start it first; klatch platforms lists what Klatch starts itself".to_owned())
+        }
+        RunError::CrowdDied { stderr, .. } if stderr.contains("cannot find host") => {
+            Some("correct the name of the host, or give its address".to_owned())
         }
         RunError::CrowdWorkload { .. } | RunError::CrowdProtocol { .. } => {
             Some("use --crowd native".to_owned())
@@ -92,7 +135,13 @@ fn workload_option(names: &[&str]) -> Option<String> {
 
 fn of_workload(error: &WorkloadError) -> Option<String> {
     match error {
-        WorkloadError::Foreign { owners, .. } => Some(format!("leave it out, or add --workload {owners}")),
+        WorkloadError::Foreign { owners, .. } => Some(match std::env::args().nth(2) {
+            // `klatch run rr` has its workload already.
+            Some(word) if word.parse::<WorkloadKind>().is_ok() => {
+                format!("leave it out, or use klatch run {owners}")
+            }
+            _ => format!("leave it out, or add --workload {owners}"),
+        }),
         WorkloadError::Unused { owner, .. } => {
             owner.split_once(' ').map(|(setting, value)| format!("add --{setting} {value}"))
         }
@@ -104,10 +153,34 @@ fn of_workload(error: &WorkloadError) -> Option<String> {
 
 /// The same command in the lab, whose kernels take every scheduler.
 fn of_scheduler(error: &SchedulerError) -> Option<String> {
-    matches!(error, SchedulerError::NoSchedExt).then(|| {
-        let arguments: Vec<String> = std::env::args().skip(1).collect();
-        format!("klatch lab exec {}", in_shell(&arguments))
-    })
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    matches!(error, SchedulerError::NoSchedExt).then(|| in_shell(&in_lab(arguments, &path_of)))
+}
+
+/// The same command in the lab, which has Klatch and what `--file` brings. `path_of` finds a program.
+fn in_lab(mut arguments: Vec<String>, path_of: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<String> {
+    let mut line = ["klatch", "lab", "exec"].map(str::to_owned).to_vec();
+    let is_sched_run = arguments.first().is_some_and(|word| word == "sched");
+    let program = arguments.iter().position(|word| word == "--").map(|at| at + 1);
+    if let Some(program) = program.filter(|at| is_sched_run && *at < arguments.len()) {
+        let name = Path::new(&arguments[program]).file_name().unwrap_or_default().to_owned();
+        if name == "klatch" {
+            arguments[program] = "/klatch".to_owned();
+        } else if let Some(path) = path_of(&arguments[program]) {
+            arguments[program] = path.display().to_string();
+            line.extend(["--file".to_owned(), arguments[program].clone(), "--".to_owned()]);
+        }
+    }
+    line.extend(arguments);
+    line
+}
+
+/// Where a program is, by its path or in the search path.
+fn path_of(program: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let in_folders = std::env::split_paths(&folders).map(|folder| folder.join(program));
+    // The lab has no folder that a relative path could begin at.
+    in_folders.chain(std::fs::canonicalize(program)).find(|path| path.is_file())
 }
 
 fn of_platform(error: &PlatformError) -> Option<String> {
@@ -156,5 +229,37 @@ mod tests {
         assert_eq!(advice(&Conflict::ChurnAndCrowd.into()), wanted);
         assert_eq!(advice(&RunError::Interrupted.into()), None);
         assert_eq!(advice(&anyhow::anyhow!("no error of a library")), None);
+    }
+
+    #[test]
+    fn a_command_goes_to_the_lab_with_its_program() {
+        let path_of = |program: &str| (program == "make").then(|| PathBuf::from("/usr/bin/make"));
+        let line = |words: &str| in_lab(words.split(' ').map(str::to_owned).collect(), &path_of).join(" ");
+        assert_eq!(
+            line("run --scheduler goodness --rooms 2"),
+            "klatch lab exec run --scheduler goodness --rooms 2"
+        );
+        assert_eq!(
+            line("sched run o1 -- make -j4"),
+            "klatch lab exec --file /usr/bin/make -- sched run o1 -- /usr/bin/make -j4"
+        );
+        assert_eq!(line("sched run o1 -- target/klatch run"), "klatch lab exec sched run o1 -- /klatch run");
+        assert_eq!(line("sched run o1 -- nothing"), "klatch lab exec sched run o1 -- nothing");
+    }
+
+    #[test]
+    fn a_server_that_does_not_start_is_advised_upon() {
+        let start = |program: &str| {
+            let source = std::io::Error::from(ErrorKind::NotFound);
+            let source = ProcessError::Start { program: program.into(), as_user: String::new(), source };
+            let error = ServerError::Process { name: "mine".into(), source };
+            advice(&RunError::from(error).into()).unwrap_or_default()
+        };
+        assert!(start("./mine").contains("write the full path"), "{}", start("./mine"));
+        assert!(start("mine").starts_with("install it"), "{}", start("mine"));
+        let stderr = "cannot listen on 10.9.9.9:0: Cannot assign requested address".to_owned();
+        let error = ServerError::Ended { name: "mine".into(), how: "exit status 2".into(), stderr };
+        let text = advice(&RunError::from(error).into()).unwrap_or_default();
+        assert!(text.contains("--host-address"), "{text}");
     }
 }

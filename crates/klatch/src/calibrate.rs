@@ -111,7 +111,7 @@ impl Calibrate {
             settings: self.knobs.clone(),
             ..self.platforms.request()
         };
-        let subject = Subject::Platform(PlatformPlan::new(request));
+        let subject = Subject::Platform(PlatformPlan::new(request.with_file()?));
         let side = duet_plan(subject, self.workload.workload()?, &self.out, self.schedule.seed());
         let observed = Plan { instruments: self.instruments.clone(), ..side.clone() };
         let slice = (!self.instruments.is_empty()).then_some(OBSERVED_SLICE);

@@ -318,9 +318,11 @@ impl DuetSchedule {
     pub(crate) fn show_end(&self, outcome: &DuetOutcome) {
         let (asked, took) = (self.time().as_secs_f64(), outcome.took.as_secs_f64());
         if took > asked * LATE {
-            print_error(format_args!(
-                "klatch: took {took:.0} s instead of {asked:.0} s, as the first start alone needs so long; later starts fit into --duration"
-            ));
+            let why = match outcome.duet.starts.len() {
+                0 | 1 => "the first start alone needs so long; later starts fit into --duration",
+                _ => "the last start took longer than those before it; other programs slow servers down too",
+            };
+            print_error(format_args!("klatch: took {took:.0} s instead of {asked:.0} s: {why}"));
         }
         show_end(&outcome.duet, self.within, self.time());
     }

@@ -37,6 +37,24 @@ impl PlatformArgs {
             ..PlatformRequest::default()
         }
     }
+
+    /// Replaces platform files among the names by the names of their platforms, and takes their folder as the catalog.
+    ///
+    /// # Errors
+    /// There is no such file, or two folders are needed.
+    pub(crate) fn take_files(&mut self, names: &mut [String]) -> anyhow::Result<()> {
+        for name in names {
+            let found = PlatformRequest { name: Some(name.clone()), ..self.request() }.with_file()?;
+            let is_other = self.catalog.is_some() && found.catalog != self.catalog;
+            anyhow::ensure!(
+                !is_other,
+                "{name} lies in another folder than the other platform files, and one command reads one folder: copy it there"
+            );
+            self.catalog = found.catalog;
+            *name = found.name.unwrap_or_default();
+        }
+        Ok(())
+    }
 }
 
 /// List what this machine can measure, and how to get the rest

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context;
+use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use klatch_platforms::{PlatformRequest, Setting, TRANSPORT_KNOB, resolve};
 use klatch_record::{
-    Authorities, ChatWorkload, InstrumentName, JudgementStatus, Pacing, Percentiles, Record, Role,
-    RunOptions, Status, Subprotocol, Transport, Workload, WorkloadKind,
+    Authorities, ChatWorkload, InstrumentName, JudgementStatus, Pacing, Percentiles, ProtocolName, Record,
+    Role, RunOptions, Status, Subprotocol, Transport, Workload, WorkloadKind,
 };
 use klatch_report::{
     Ending, Report, RunProgress, headline, one_line, percentile_table, trials, warnings, worst,
@@ -188,8 +189,19 @@ fn with_options_of_its_workload(command: Command) -> Command {
 
 impl FromArgMatches for RunOfWorkload {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let matches = matches.subcommand().map_or(matches, |(_, own)| own);
-        Run::from_arg_matches(matches).map(RunOfWorkload)
+        let Some((name, own)) = matches.subcommand() else {
+            return Run::from_arg_matches(matches).map(RunOfWorkload);
+        };
+        let run = Run::from_arg_matches(own)?;
+        match run.workload.kind().name() {
+            kind if kind == name => Ok(RunOfWorkload(run)),
+            other => Err(clap::Error::raw(
+                ErrorKind::ArgumentConflict,
+                format!(
+                    "klatch run {name} has the workload {name}: leave out --workload {other}, or use klatch run {other}\n"
+                ),
+            )),
+        }
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -267,14 +279,17 @@ impl Run {
         require.save(&title, &judged, false)?;
         let required = require::exit_code(&judged, false);
         if let Some(report) = report.filter(|_| !json) {
-            print_text(format_args!("\n{}", trials(&outcome.records)));
+            let trials = trials(&outcome.records);
+            if !trials.is_empty() {
+                print_text(format_args!("\n{trials}"));
+            }
             if let Some(percentiles) = &percentiles {
                 print_text(format_args!("\n{}\n", percentile_table(&outcome.records, percentiles)?));
             }
             let counted = outcome.records.iter().filter(|record| record.role == Role::Trial);
             print_text(warnings(&guard_series(&counted.collect::<Vec<_>>())));
             print(hints(&plan, &outcome.records));
-            next::print_ending(ending(report, &outcome, &plan.out));
+            next::print_ending(ending(report, &outcome, &plan));
         }
         let any = |status| outcome.records.iter().any(|record| record.verdict.status == status);
         // A requirement that is not met is known; that of an unknown score is not.
@@ -342,10 +357,12 @@ impl Run {
             Some(names) => names.clone(),
             None => resolve(&self.platforms.request(), &self.workload.workload()?)?.name,
         };
-        let names: Vec<&str> = names.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        self.platforms.take_files(&mut names)?;
         let file = SmallStudy {
             name: names.join("-"),
-            platforms: names.into_iter().map(str::to_owned).collect(),
+            platforms: names,
             workload,
             server,
             crowd,
@@ -470,6 +487,11 @@ fn hints(plan: &Plan, records: &[Record]) -> String {
     {
         text += &send_queue_tip(chat, records.first());
     }
+    if let Subject::Target(TargetPlan { target, .. }) = &plan.subject
+        && let Some(tip) = records.iter().find_map(|record| other_protocol(record, target))
+    {
+        text += &tip;
+    }
     let lacks_files = |record: &Record| fails_with(record, "status 404");
     if let Workload::Web(web) = &plan.workload
         && records.iter().any(lacks_files)
@@ -480,6 +502,36 @@ fn hints(plan: &Plan, records: &[Record]) -> String {
         );
     }
     text
+}
+
+/// How the answers of servers to a stranger begin, and the protocol.
+const FIRST_WORDS: [(&str, &str); 8] = [
+    ("HTTP/", "http"),
+    ("SSH-", "ssh"),
+    ("-ERR '", "nats"),
+    ("-ERR", "redis"),
+    ("-NOAUTH", "redis"),
+    ("INFO {", "nats"),
+    ("220 ", "smtp or ftp"),
+    ("ERROR :", "irc"),
+];
+
+/// A tip if the server of a run has answered in another protocol than that of its address.
+fn other_protocol(record: &Record, target: &Target) -> Option<String> {
+    let failure = &record.checks.failure.as_ref()?.detail;
+    let (_, words) = failure.split_once("the server answered")?;
+    let (_, words) = words.split_once(": ")?;
+    let (_, spoken) = FIRST_WORDS.iter().find(|(start, _)| words.starts_with(start))?;
+    let asked = target.endpoint.protocol.name();
+    let address = format!("{}:{}", target.endpoint.host, target.endpoint.port);
+    let instead = match spoken.parse::<ProtocolName>().ok().filter(|protocol| protocol.name() != asked) {
+        Some(protocol) => {
+            format!("use --target {spoken}://{address}, which carries {}", protocol.workloads().join(", "))
+        }
+        None if *spoken == asked => return None,
+        None => "Klatch does not measure that: check the port".to_owned(),
+    };
+    Some(format!("tip: the server at {address} speaks {spoken}, not {asked}; {instead}\n"))
 }
 
 /// What servers say to a user whose send queue is full.
@@ -501,9 +553,32 @@ fn send_queue_tip(chat: &ChatWorkload, record: Option<&Record>) -> String {
     format!("tip: users got more than the server's send queue holds; {limit}, or {fewer}\n")
 }
 
+/// The command that checks a server of which no run is valid; `None` where the kit has no checks.
+fn conformance(target: &Target, workload: &Workload) -> Option<Vec<String>> {
+    use ProtocolName::{Echo, Http, Irc, Postgres, Redis};
+    let options: &[&str] = match (workload, target.endpoint.protocol) {
+        (Workload::Chat(_), Irc) => &[],
+        (Workload::Web(web), Http) if web.static_only => &["--static-only"],
+        (Workload::Web(_), Http) => &[],
+        (Workload::Rr(_), Http) => &["--workload", "rr"],
+        (Workload::Rr(_), Echo | Redis | Postgres) => &[],
+        _ => return None,
+    };
+    let has_checks = target.endpoint.tls.is_none() && target.login.is_none() && target.context_root.is_none();
+    let url = target.url();
+    has_checks.then(|| next::words(&[&["klatch", "conformance"], options, &[url.as_str()]].concat()))
+}
+
 /// The answer of the report of these runs, their records, and the next command.
-fn ending(report: Report, outcome: &Outcome, out: &Path) -> Ending {
-    let next = next::after_runs(&report, &outcome.records, out);
+fn ending(report: Report, outcome: &Outcome, plan: &Plan) -> Ending {
+    let target = match &plan.subject {
+        Subject::Target(plan) => Some(&plan.target),
+        Subject::Platform(_) => None,
+    };
+    let out = &plan.out;
+    let is_invalid = outcome.records.iter().all(|record| record.verdict.status == Status::Invalid);
+    let checks = target.filter(|_| is_invalid).and_then(|target| conformance(target, &plan.workload));
+    let next = checks.unwrap_or_else(|| next::after_runs(&report, &outcome.records, out));
     Ending { answer: report.answer, places: vec![("results", outcome.folder.clone())], next }
 }
 

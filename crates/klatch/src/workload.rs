@@ -67,6 +67,11 @@ impl<O: Offer> WorkloadArgs<O> {
         std::iter::once((KIND_KEY.to_owned(), self.kind.name().to_owned())).chain(given).collect()
     }
 
+    /// The kind of the workload.
+    pub(crate) fn kind(&self) -> WorkloadKind {
+        self.kind
+    }
+
     /// The workload.
     ///
     /// # Errors

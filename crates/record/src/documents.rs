@@ -12,7 +12,7 @@ use crate::Record;
 pub const STANDARD_INPUT: &str = "-";
 
 /// What is wrong with a document of something else.
-pub const NO_RESULT: &str = "it is no result of Klatch";
+pub const NO_RESULT: &str = "it has no `schema` of Klatch";
 
 /// File with the seed and options of a study, written at its start.
 pub const BEGUN: &str = "begun.json";
@@ -255,9 +255,9 @@ mod tests {
                 "runs.jsonl:3 it is not JSON: EOF while parsing a string",
                 "empty.json it is empty",
                 "truncated.json it is not JSON: EOF while parsing a string",
-                "foreign.json it is no result of Klatch",
-                "list.json it is no result of Klatch",
-                "other.json it is no result of Klatch",
+                "foreign.json it has no `schema` of Klatch",
+                "list.json it has no `schema` of Klatch",
+                "other.json it has no `schema` of Klatch",
             ]
         );
     }

@@ -374,12 +374,14 @@ impl Metric {
         match similar_to(got, &all) {
             Some(name) => format!("did you mean {name}?"),
             None => {
+                // The short name of each; several metrics may share it.
                 let mut names: Vec<&str> = Vec::new();
-                all.into_iter().for_each(|name| {
+                for metric in known {
+                    let name = metric.aliases.first().copied().unwrap_or(metric.name);
                     if !names.contains(&name) {
                         names.push(name);
                     }
-                });
+                }
                 format!("there are {}", names.join(", "))
             }
         }

@@ -56,7 +56,7 @@ pub fn save_bytes(bytes: &[u8], path: &Path) -> Result<(), SaveError> {
 pub fn check_can_save(path: &Path) -> Result<(), SaveError> {
     let check = || {
         check_replaceable(path)?;
-        tempfile::NamedTempFile::new_in(parent(path)).map(drop)
+        temporary(parent(path)).map(drop)
     };
     check().map_err(|source| SaveError { path: path.to_owned(), source })
 }
@@ -64,7 +64,7 @@ pub fn check_can_save(path: &Path) -> Result<(), SaveError> {
 fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     check_replaceable(path)?;
     let folder = parent(path);
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    let mut file = temporary(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     // Others may read a result: a temporary file is private by default.
@@ -72,6 +72,14 @@ fn write_whole(bytes: &[u8], path: &Path) -> std::io::Result<()> {
     file.as_file().set_permissions(readable)?;
     file.persist(path).map_err(|error| error.error)?;
     sync_folder(folder)
+}
+
+/// A temporary file in the folder. Its name, which an error would have, says nothing to users.
+fn temporary(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    tempfile::NamedTempFile::new_in(folder).map_err(|error| {
+        let cause = error.get_ref().and_then(|named| named.source()?.downcast_ref::<Error>());
+        cause.and_then(Error::raw_os_error).map_or(error, Error::from_raw_os_error)
+    })
 }
 
 fn check_replaceable(path: &Path) -> std::io::Result<()> {

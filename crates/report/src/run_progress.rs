@@ -27,7 +27,9 @@ impl RunProgress {
             unit: format!("{}s", kind.operation_name()),
             counts_all: kind == WorkloadKind::Chat,
             by_time: workload.messages_expected().is_none(),
-            shown: Progress::new(&format!("{name}: joining"), None, "users"),
+            // A server that does not answer reports nothing that would move the display.
+            shown: Progress::new(&format!("{name}: joining"), Some(workload.connections()), "users")
+                .ticking(),
         }
     }
 

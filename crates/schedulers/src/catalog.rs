@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use klatch_record::instead_of;
+use klatch_record::similar_to;
 use libbpf_rs::ObjectBuilder;
 
 use crate::error::SchedulerError;
@@ -68,14 +68,16 @@ pub fn all() -> &'static [Scheduler] {
 /// [`SchedulerError::Unknown`], which lists all names.
 pub fn find(name: &str) -> Result<&'static Scheduler, SchedulerError> {
     let names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
-    let instead = || match KERNELS_OWN.contains(&name) {
-        true => {
-            format!(
-                "it is the kernel's own, which runs unless another is named; Klatch has {}",
-                names.join(", ")
-            )
-        }
-        false => instead_of(name, &names, "there are"),
+    let instead = || match (KERNELS_OWN.contains(&name), similar_to(name, &names)) {
+        (true, _) => format!(
+            "it is the kernel's own, which runs unless another is named; Klatch has {}",
+            names.join(", ")
+        ),
+        (false, Some(meant)) => format!("did you mean {meant}?"),
+        (false, None) => format!(
+            "there are {}; a program that loads one is named by its path, or as scx_{name}",
+            names.join(", ")
+        ),
     };
     let scheduler = ALL.iter().find(|one| one.name == name);
     scheduler.ok_or_else(|| SchedulerError::Unknown { name: name.to_owned(), instead: instead() })

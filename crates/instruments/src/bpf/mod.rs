@@ -254,13 +254,19 @@ fn effective_capabilities(status: &str) -> Option<u64> {
 
 impl From<LoadError> for InstrumentError {
     fn from(error: LoadError) -> InstrumentError {
-        InstrumentError(format!("the BPF programs cannot be loaded: {error}"))
+        InstrumentError(match error.support(LINUX_MIN) {
+            Support::NotAvailable { why, remedy } => format!("{why}; {remedy}"),
+            _ => format!("the BPF programs cannot be loaded: {error}"),
+        })
     }
 }
 
-/// Adds libbpf's chain of causes to the message.
+/// Adds libbpf's chain of causes to the message, or says which rights are missing.
 pub(crate) fn bpf_error(error: libbpf_rs::Error) -> InstrumentError {
-    InstrumentError(format!("{error:#}"))
+    match error.kind() {
+        libbpf_rs::ErrorKind::PermissionDenied => LoadError { source: error, words: None }.into(),
+        _ => InstrumentError(format!("{error:#}")),
+    }
 }
 
 fn absent(name: &str) -> InstrumentError {
@@ -280,5 +286,10 @@ mod tests {
         assert!(refusal(true, of_docker).0.contains("need CAP_BPF and CAP_PERFMON"));
         assert!(refusal(false, capabilities("0")).1.contains("sudo klatch"));
         assert!(refusal(false, None).1.contains("sudo klatch"));
+        let refused = bpf_error(libbpf_rs::Error::from_raw_os_error(1)).to_string();
+        assert!(
+            refused.contains("; run klatch as root") || refused.contains("; give the container"),
+            "{refused}"
+        );
     }
 }

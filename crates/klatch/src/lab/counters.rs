@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use klatch_instruments::counters::Counters;
@@ -237,6 +237,11 @@ impl Compare {
 /// Reads the counts in a file, or in the file of that name in a folder.
 fn read(path: &Path) -> anyhow::Result<LabCounts> {
     let path = if path.is_dir() { path.join(COUNTERS_FILE) } else { path.to_owned() };
-    let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        anyhow!(
+            "cannot read {}: {error}: klatch lab exec --counters --out FOLDER -- COMMAND writes it",
+            path.display()
+        )
+    })?;
     serde_json::from_str(&text).with_context(|| format!("{} has no counts of the lab", path.display()))
 }

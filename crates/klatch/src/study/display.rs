@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{Role, Status, Workload, grouped};
-use klatch_report::{Live, Progress, RunProgress, duration, one_line, role_and_number, so_far, start_of};
+use klatch_report::{
+    Live, Progress, RunProgress, duration, one_line, role_and_number, so_far, start_of, three_digits,
+};
 use klatch_runner::VisitEvent;
 use klatch_study::{StudyEvent, StudyPlan};
 
@@ -113,8 +115,8 @@ impl Display {
 /// The value that a search tries.
 fn searched(workload: &Workload) -> String {
     match workload.rate_per_s() {
-        Some(rate) if rate >= 100.0 => format!("rate {}", grouped(rate.round() as u64)),
-        Some(rate) => format!("rate {rate:.2}"),
+        Some(rate) if rate >= 100.0 => format!("rate {}/s", grouped(rate.round() as u64)),
+        Some(rate) => format!("rate {}/s", three_digits(rate)),
         None => format!("{} {}s", grouped(workload.parties().into()), workload.kind().party_name()),
     }
 }

@@ -1,6 +1,8 @@
 //! The table of mistakes: what a person types, and the answer, which names what was wrong and what to type. All end with status 2, at once,
 //! and without a trace of the program's inside.
 
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener};
 use std::path::Path;
 
 use klatch_testing::{Need, needs};
@@ -8,7 +10,7 @@ use klatch_testing::{Need, needs};
 use crate::support::{Finished, klatch};
 
 /// A command line without the name of the program, and a part of the answer.
-const TABLE: [(&str, &str); 118] = [
+const TABLE: [(&str, &str); 132] = [
     // What excludes each other.
     ("run --rooms 10 --shards 100", "got 10: use --shards 10 or fewer, or --rooms 100"),
     ("run --servers 2 --target irc://127.0.0.1:6667", "tip: leave out --servers, or --target"),
@@ -42,6 +44,21 @@ const TABLE: [(&str, &str); 118] = [
         "there is no scheduler cfs; it is the kernel's own, which runs unless another is named",
     ),
     ("run --scheduler mine", "there is no scheduler mine; there are fifo, goodness, "),
+    ("run --scheduler lavd", "a program that loads one is named by its path, or as scx_lavd"),
+    (
+        "run --platform native-epoll,native-urng",
+        "klatch: no platform is named native-urng; did you mean native-uring?",
+    ),
+    ("run --platform native-epoll,./mine.toml", "klatch: there is no file ./mine.toml"),
+    ("run --require p98<=5ms", "there is no metric p98; there are throughput, conforming_lines, "),
+    (
+        "run rr --workload chat",
+        "klatch run rr has the workload rr: leave out --workload chat, or use klatch run chat",
+    ),
+    (
+        "run rr --rooms 5",
+        "rooms belongs to the workload chat, not to rr: leave it out, or use klatch run chat",
+    ),
     ("run --platform ./mine.toml", "klatch: there is no file ./mine.toml"),
     (
         "duet results/a results/b",
@@ -189,6 +206,23 @@ const TABLE: [(&str, &str); 118] = [
     ("study unknown-key.toml", "unknown-key.toml:2:1: unknown field plattforms; did you mean platforms?"),
     ("study unknown-setting.toml", "unknown-setting.toml:4:8: no workload has roms; did you mean rooms?"),
     ("study unknown-instrument.toml", "unknown variant profil; did you mean profile?"),
+    (
+        "study top-level.toml",
+        "top-level.toml:3:1: rooms is a setting of the workload: write it below [workload]",
+    ),
+    ("study two-kinds.toml", "two-kinds.toml:3:1: unknown field show; "),
+    ("study kernal.toml", "kernal.toml:3:14: there is no scheduler kernal; did you mean kernel?"),
+    (
+        "report foreign.json",
+        "foreign.json is no result of Klatch: it is neither a record nor the result of a study: name a folder",
+    ),
+    ("compare foreign.json empty", "foreign.json is no record: "),
+    ("history empty", "klatch run and klatch duet leave them in results, or in their --out"),
+    ("lab compare empty empty", "klatch lab exec --counters --out FOLDER -- COMMAND writes it"),
+    (
+        "run --platform catalog/mine.toml",
+        "cannot start no-such-server: No such file or directory (os error 2): install it, or correct the first word",
+    ),
     ("run --out /proc/results", "cannot write results to /proc/results: "),
 ];
 
@@ -198,7 +232,16 @@ const INSIDE: [&str; 8] =
 
 fn write_files(folder: &Path) {
     std::fs::create_dir(folder.join("empty")).unwrap();
+    std::fs::create_dir(folder.join("catalog")).unwrap();
     for (name, text) in [
+        ("top-level.toml", "question = 'q'\nplatforms = ['native-epoll']\nrooms = [1, 2]\n"),
+        ("two-kinds.toml", "question = 'q'\nplatforms = ['native-epoll']\nshow = ['/score']\n"),
+        ("kernal.toml", "question = 'q'\nplatforms = ['native-epoll']\nschedulers = ['kernal']\n"),
+        ("foreign.json", "{ \"a\": 1 }\n"),
+        (
+            "catalog/mine.toml",
+            "name = 'mine'\nsummary = 'm'\nclass = 'open'\nprotocol = 'irc'\ncommand = ['no-such-server', '{port}']\nready = 'accepts'\n",
+        ),
         ("unknown-key.toml", "question = 'q'\nplattforms = ['native-epoll']\n"),
         ("unknown-setting.toml", "question = 'q'\nplatforms = ['native-epoll']\n[workload]\nroms = 3\n"),
         (
@@ -259,4 +302,55 @@ fn what_a_message_names_is_printed() {
         let printed = Finished::run(klatch().args(["help", topic]));
         assert!(printed.status == Some(0) && printed.out.lines().count() > 10, "{printed:?}");
     }
+}
+
+/// The address of a server that says this to every client and hangs up, or never answers.
+fn serve(answer: Option<&'static str>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        let mut silent = Vec::new();
+        for mut client in listener.incoming().flatten() {
+            let Some(answer) = answer else {
+                silent.push(client);
+                continue;
+            };
+            let _ = client.write_all(answer.as_bytes());
+            let _ = client.shutdown(Shutdown::Write);
+            // Bytes that nobody has read would reset the connection, and lose the answer.
+            let _ = client.read_to_end(&mut Vec::new());
+        }
+    });
+    address
+}
+
+#[test]
+fn a_target_of_another_protocol_is_named_with_its_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |address: &str, options: &[&str]| {
+        let url = format!("irc://{address}");
+        let line = ["run", "--target", &url, "--rooms", "1", "--users", "2"];
+        let ended = Finished::run(klatch().args(line).args(options).current_dir(folder.path()));
+        assert_eq!(ended.status, Some(1), "{ended:?}");
+        assert!(ended.out.contains(&format!("next: klatch conformance {url}\n")), "{ended:?}");
+        ended
+    };
+    for (answer, protocol) in [
+        ("HTTP/1.1 400 Bad Request\r\n\r\n", "http"),
+        ("-ERR unknown command\r\n", "redis"),
+        ("-ERR 'Unknown Protocol Operation'\r\n", "nats"),
+    ] {
+        let address = serve(Some(answer));
+        let ended = run(&address, &[]);
+        let tip = format!(
+            "tip: the server at {address} speaks {protocol}, not irc; use --target {protocol}://{address}"
+        );
+        assert!(ended.out.contains(&tip), "{ended:?}");
+    }
+    let address = serve(Some("SSH-2.0-x\r\n"));
+    let ended = run(&address, &[]);
+    assert!(ended.out.contains("speaks ssh, not irc; Klatch does not measure that"), "{ended:?}");
+    let ended = run(&serve(None), &["--timeout", "3s"]);
+    assert!(ended.err.contains("warm-up 1: joining: 0 of 2 users"), "{ended:?}");
+    assert!(ended.out.contains("the server accepts and does not answer"), "{ended:?}");
 }

@@ -126,7 +126,7 @@ fn json_lines_and_standard_input_are_results_and_other_files_are_skipped_by_name
     std::fs::write(folders[0].join("trial-2.json"), "").unwrap();
     let finished = Finished::run(klatch().arg("report").arg(&folders[0]));
     let names =
-        ["package.json is skipped: it is no result of Klatch", "trial-2.json is skipped: it is empty"];
+        ["package.json is skipped: it has no `schema` of Klatch", "trial-2.json is skipped: it is empty"];
     assert!(finished.status == Some(0) && names.iter().all(|it| finished.err.contains(it)), "{finished:?}");
     let finished = Finished::run(klatch().arg("compare").args([&folders[0], &folders[1]]));
     assert!(finished.status == Some(0) && names.iter().all(|it| finished.out.contains(it)), "{finished:?}");

@@ -3,11 +3,10 @@
 use klatch_lab::{Boot, BootKernel, Cpus};
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study, VariedValue};
 use klatch_record::{Build, ResultKind};
-use klatch_schedulers::SchedulerSpec;
 use klatch_simulator::TopologyError;
 
 use crate::computed::{ComputedCell, ComputedPlan, SCHEDULER, axes_and_cells};
-use crate::file::{Change, Dimension, StudyFile, StudyFileError};
+use crate::file::{Change, Dimension, StudyFile, StudyFileError, scheduler};
 
 /// A study of the lab, ready to run.
 pub struct EmulatedStudy {
@@ -130,9 +129,9 @@ fn placeholder(name: &str) -> String {
 /// Checks what the types cannot: names of schedulers, kernels and caches, ranges, and that nothing varies in vain.
 fn check(study: &Study, file: &StudyFile) -> Result<(), StudyFileError> {
     let wrong = |key: &str, message: String| Err(file.error_at(file.span_of(key), message));
-    for scheduler in study.schedulers.iter().filter(|one| *one != KERNEL_SCHEDULER) {
-        if let Err(error) = scheduler.parse::<SchedulerSpec>() {
-            return wrong("schedulers", error.to_string());
+    for name in study.schedulers.iter().filter(|one| *one != KERNEL_SCHEDULER) {
+        if let Err(message) = scheduler(name) {
+            return wrong("schedulers", message);
         }
     }
     // A version may be fetched after the study was written; what has another form can only be a mistake.

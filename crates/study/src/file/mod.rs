@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use klatch_record::{Build, ResultKind, StudyAxis, with_suggestion};
+use klatch_record::lab::KERNEL_SCHEDULER;
+use klatch_record::{Build, ResultKind, StudyAxis, WorkloadKind, similar_to, with_suggestion};
+use klatch_schedulers::{SchedulerError, SchedulerSpec};
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::Spanned;
@@ -34,15 +36,16 @@ pub struct StudyFile {
     path: PathBuf,
     text: Cow<'static, str>,
     kind: ResultKind,
+    /// It was written by a person, who knows its lines.
+    has_lines: bool,
 }
 
 /// An error in a study file, with its position.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("{path}:{line}:{column}: {message}", path = path.display())]
+#[error("{}{message}", place.as_deref().unwrap_or_default())]
 pub struct StudyFileError {
-    path: PathBuf,
-    line: usize,
-    column: usize,
+    /// File, line and column; none if options made the study.
+    place: Option<String>,
     message: String,
 }
 
@@ -50,7 +53,12 @@ impl StudyFile {
     /// A file whose kind follows from its keys.
     pub(crate) fn new(path: &Path, text: impl Into<Cow<'static, str>>) -> StudyFile {
         let text = text.into();
-        StudyFile { path: path.to_owned(), kind: kind_of(&text), text }
+        StudyFile { path: path.to_owned(), kind: kind_of(&text), text, has_lines: true }
+    }
+
+    /// The study that options describe. Its errors have no position, since there is no file.
+    pub(crate) fn of_options(name: &str, text: String) -> StudyFile {
+        StudyFile { has_lines: false, ..StudyFile::new(&Path::new(name).with_extension("toml"), text) }
     }
 
     /// Name of the study: that of the file without extension.
@@ -78,6 +86,8 @@ impl StudyFile {
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, StudyFileError> {
         toml::from_str(&self.text).map_err(|error| {
             let message = error.message().trim_end().replace('\n', "; ");
+            let misplaced = misplaced(&message).filter(|_| self.kind == ResultKind::Measured);
+            let message = misplaced.unwrap_or(message);
             self.error_at(error.span().unwrap_or(0..0), message)
         })
     }
@@ -110,13 +120,31 @@ impl StudyFile {
     pub(crate) fn error_at(&self, span: Range<usize>, message: impl ToString) -> StudyFileError {
         let before = &self.text[..span.start.min(self.text.len())];
         let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
         StudyFileError {
-            path: self.path.clone(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            place: self.has_lines.then(|| format!("{}:{line}:{column}: ", self.path.display())),
             message: with_suggestion(&message.to_string()),
         }
     }
+}
+
+/// The scheduler that a study names; `kernel` is not one that is loaded.
+///
+/// # Errors
+/// There is no such scheduler, with what was probably meant.
+pub(crate) fn scheduler(text: &str) -> Result<SchedulerSpec, String> {
+    text.parse().map_err(|error: SchedulerError| match similar_to(text, &[KERNEL_SCHEDULER]) {
+        Some(kernel) => format!("there is no scheduler {text}; did you mean {kernel}?"),
+        None => error.to_string(),
+    })
+}
+
+/// What to say of a key at the top of a measured study that belongs below `[workload]`.
+fn misplaced(message: &str) -> Option<String> {
+    let (key, _) = message.strip_prefix("unknown field `")?.split_once('`')?;
+    let is_setting =
+        WorkloadKind::ALL.iter().flat_map(|kind| kind.settings()).any(|setting| setting.name == key);
+    is_setting.then(|| format!("{key} is a setting of the workload: write it below [workload]"))
 }
 
 /// The kind of a study file, by the keys that it must have. A text that cannot be parsed counts as measured, and the error follows.
@@ -124,6 +152,7 @@ fn kind_of(text: &str) -> ResultKind {
     let table: toml::Table = text.parse().unwrap_or_default();
     let has = |keys: [&str; 2]| keys.iter().any(|key| table.contains_key(*key));
     match () {
+        () if table.contains_key("platforms") && !table.contains_key("command") => ResultKind::Measured,
         () if has(["command", "show"]) => ResultKind::Emulated,
         () if has(["machine", "work"]) => ResultKind::Simulated,
         () => ResultKind::Measured,

@@ -29,7 +29,7 @@ impl Shipped {
 
     pub(super) fn file(&self) -> StudyFile {
         let path = Path::new(self.name).with_extension("toml");
-        StudyFile { path, text: self.text.into(), kind: self.kind }
+        StudyFile { path, text: self.text.into(), kind: self.kind, has_lines: true }
     }
 }
 

@@ -112,7 +112,7 @@ fn runs_that_do_not_count_and_files_that_cannot_be_read_are_left_out_and_named()
     assert_eq!(all.series[0].unjudged.as_deref(), Some("changes need at least 6 points"));
     let [broken, other, copy] = &all.skipped[..] else { panic!("{:?}", all.skipped) };
     assert!(broken.contains("a/broken.json: it is not JSON: EOF"), "{broken}");
-    assert!(other.ends_with("a/other.json: it is no result of Klatch"), "{other}");
+    assert!(other.ends_with("a/other.json: it has no `schema` of Klatch"), "{other}");
     assert!(copy.contains("copy/trial-1.json is a copy of ") && copy.ends_with("a/trial-1.json"), "{copy}");
     let gone = history(&[path("gone")], &terms()).unwrap_err().to_string();
     assert!(gone.starts_with("cannot read ") && gone.contains("gone"), "{gone}");
@@ -134,7 +134,7 @@ fn records_one_after_another_in_a_file_are_runs_and_their_starts_are_told_apart(
     assert_eq!((all.runs, starts), (4, vec![2, 1]));
     assert!(all.series[0].points[1].files[0].ends_with("runs.jsonl:4"), "{:?}", all.series[0].points[1]);
     let [foreign] = &all.skipped[..] else { panic!("{:?}", all.skipped) };
-    assert!(foreign.ends_with("package.json: it is no result of Klatch"), "{foreign}");
+    assert!(foreign.ends_with("package.json: it has no `schema` of Klatch"), "{foreign}");
 }
 
 #[test]

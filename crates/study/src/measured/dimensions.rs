@@ -5,13 +5,12 @@ use std::ops::Range;
 use klatch_platforms::Setting;
 use klatch_record::lab::KERNEL_SCHEDULER;
 use klatch_runner::CrowdKind;
-use klatch_schedulers::SchedulerSpec;
 use toml::Spanned;
 
 use super::draft::Change;
 use super::workload::WorkloadTable;
 use super::{MeasuredFile, PlatformChoice};
-use crate::file::{Axis, Scalar, StudyFile, StudyFileError};
+use crate::file::{Axis, Scalar, StudyFile, StudyFileError, scheduler};
 
 /// A setting with its values, each with what it changes in a plan.
 pub(crate) type Dimension = crate::file::Dimension<Change>;
@@ -152,7 +151,7 @@ fn scheduler_specs(
 ) -> Result<Dimension, StudyFileError> {
     let one = |value: &Scalar| match value.0.as_str() {
         KERNEL_SCHEDULER => Ok((value.0.clone(), Change::Scheduler(None))),
-        name => match name.parse::<SchedulerSpec>() {
+        name => match scheduler(name) {
             Ok(spec) => Ok((value.0.clone(), Change::Scheduler(Some(spec)))),
             Err(error) => Err(source.error_at(schedulers.span(), error)),
         },

@@ -1,7 +1,5 @@
 //! A study that options describe instead of a file: several platforms, or several starts of one.
 
-use std::path::Path;
-
 use klatch_record::{InstrumentName, Requirement};
 use toml::{Table, Value};
 
@@ -75,7 +73,7 @@ impl SmallStudy {
         ];
         let rules = rules.map(|(name, value)| (name.to_owned(), value));
         file.insert("rules".to_owned(), Table::from_iter(rules).into());
-        StudyFile::new(&Path::new(&self.name).with_extension("toml"), file.to_string())
+        StudyFile::of_options(&self.name, file.to_string())
     }
 
     /// The table `[require]`: the limits of each metric.
