@@ -478,7 +478,7 @@ mod tests {
         assert!(error("p99 <=").contains("'p99 <= 5ms'"));
         assert_eq!(error("thruput > 5"), "there is no metric thruput; did you mean throughput?");
         let all = error("speed > 5");
-        assert!(all.contains("there are messages_per_s, throughput") && all.contains("p99.9"), "{all}");
+        assert!(all.contains("there are throughput, ") && all.contains("p99.9"), "{all}");
         assert!(!all.contains("run_queue"), "no result of a run has it: {all}");
         assert_eq!(
             error("p99 <= 5"),
