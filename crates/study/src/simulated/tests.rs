@@ -99,7 +99,7 @@ fn wrong_files_are_refused_with_line_and_column() {
     let with = |line: &str| parsed(&format!("{SMALL}[rules]\n{line}\n")).unwrap_err();
     assert!(with("seeds = 2").contains("mine.toml:9:9: seeds must be 3 to 1,000, got 2"));
     assert!(with("seeds = 8\nwithin_percent = 1").contains("seeds must be 16 to 1,000, got 8"));
-    assert!(with("metric = 'mips'").contains("there is no metric mips; there are messages_per_s"));
+    assert!(with("metric = 'mips'").contains("there is no metric mips; there are throughput"));
     let error = parsed(&format!("{SMALL}[labels]\no2 = 'faster'\n")).unwrap_err();
     assert!(error.starts_with("mine.toml:9:6: o2 is labelled"), "{error}");
     let costs = parsed(&format!("costs = 'absent.toml'\n{SMALL}")).unwrap_err();
