@@ -205,7 +205,7 @@ fn impossible_duets_are_refused() {
         (
             "native-epoll",
             &["--require", "B/A join_s <= 1.1"],
-            "there is no metric join_s; there are messages_per_s",
+            "there is no metric join_s; there are throughput",
         ),
         ("native-epoll", &["--blind-passes"], "--blind-passes belongs to --fail-if-slower or --require"),
         ("native-tea", &[], "native-tea"),

@@ -245,7 +245,7 @@ fn requirements_decide_the_exit_status_and_are_in_record_report_and_junit() {
     assert_eq!(starts.status, Some(5), "{starts:?}");
     let wrong = run(&["--require", "p98 < 5ms"]);
     assert!(
-        wrong.status == Some(2) && wrong.err.contains("there is no metric p98; there are messages_per_s"),
+        wrong.status == Some(2) && wrong.err.contains("there is no metric p98; there are throughput"),
         "{wrong:?}"
     );
     let foreign = run(&["--require", "tops > 5"]);

@@ -66,9 +66,7 @@ fn every_cell_is_judged_by_the_requirements_of_file_and_command() {
         let folder = tempfile::tempdir().unwrap();
         study(folder.path(), &format!("{TWO_CELLS}[require]\n{line}\n")).unwrap_err()
     };
-    assert!(
-        error("p98 = '<= 5ms'").contains("mine.toml:6:7: there is no metric p98; there are messages_per_s")
-    );
+    assert!(error("p98 = '<= 5ms'").contains("mine.toml:6:7: there is no metric p98; there are throughput"));
     assert!(error("p99 = '5ms'").contains("a requirement is METRIC RELATION LIMIT"));
     assert!(error("conforming_lines = '> 5'").contains("there is no metric conforming_lines"));
     assert!(error("'B/A p99' = '<= 1.1'").contains("B/A are sides, which only a duet has"));
