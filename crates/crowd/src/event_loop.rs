@@ -191,7 +191,7 @@ impl<P: Parties> EventLoop<P> {
                 // The channel may have replies of its own.
                 self.flush(index);
             }
-            Ok(Some(([], _))) => self.on_end(index, now_ns),
+            Ok(Some((_, 0))) => self.on_end(index, now_ns, None),
             Ok(Some((input, new_bytes))) => {
                 let link = self.parties.link(index);
                 // Epoll reports bytes that arrive after a read that was not filled.
@@ -213,7 +213,16 @@ impl<P: Parties> EventLoop<P> {
                 }
             }
             // The server has closed the transport as it must, or without reading the crowd's own close frame.
-            Err(error) if is_end(&error) && self.parties.is_leaving(index) => self.on_end(index, now_ns),
+            Err(error) if is_end(&error) && self.parties.is_leaving(index) => {
+                self.on_end(index, now_ns, Some(error))
+            }
+            // The transport has ended in order, or where no byte can be missing.
+            Err(error)
+                if error.kind() == ErrorKind::ConnectionAborted
+                    || error.kind() == ErrorKind::UnexpectedEof && self.parties.awaits_end(index) =>
+            {
+                self.on_end(index, now_ns, Some(error))
+            }
             Err(error) => self.parties.fail(
                 Some(index),
                 FailureKind::Disconnect,
@@ -231,11 +240,16 @@ impl<P: Parties> EventLoop<P> {
         Some(link.next_read_ns)
     }
 
-    /// The server has closed a connection.
-    fn on_end(&mut self, index: usize, now_ns: u64) {
+    /// The server has closed a connection; `error` has the words of the transport for it.
+    fn on_end(&mut self, index: usize, now_ns: u64, error: Option<Error>) {
+        if self.parties.worker().stats.tls.is_none() {
+            self.keep_session(index);
+        }
         match self.parties.on_end(index, now_ns) {
             AfterEnd::Failure => {
-                let detail = closed_early(self.parties.link(index).joined);
+                let joined = self.parties.link(index).joined;
+                let detail = error
+                    .map_or_else(|| closed_early(joined), |error| format!("the connection broke: {error}"));
                 self.parties.fail(Some(index), FailureKind::Disconnect, detail);
             }
             AfterEnd::Done => self.parties.link(index).reset(),
@@ -255,6 +269,13 @@ impl<P: Parties> EventLoop<P> {
                 }
             }
         }
+    }
+
+    /// Keeps what TLS agreed to on a connection that ends: at the end of the run none may be open.
+    fn keep_session(&mut self, index: usize) {
+        let session = self.parties.link(index).channel.as_ref().and_then(|channel| channel.tls_session());
+        let of_none = |session| TlsSession { resumed: 0, in_kernel: 0, ..session };
+        self.parties.worker_mut().stats.tls = session.map(of_none);
     }
 
     fn set_timer(&mut self, index: usize, moment_ns: u64) {
@@ -318,7 +339,8 @@ impl<P: Parties> EventLoop<P> {
         let tls = (0..self.parties.connections())
             .filter_map(|index| self.parties.link(index).channel.as_ref()?.tls_session())
             .reduce(TlsSession::with);
-        self.parties.worker_mut().stats.tls = tls;
+        let stats = &mut self.parties.worker_mut().stats;
+        stats.tls = tls.or(stats.tls.take());
         for index in 0..self.parties.connections() {
             self.parties.write_quit(index);
             self.hang_up(index);

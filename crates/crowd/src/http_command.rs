@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use klatch_exchange::web::{BodyPiece, BodyReader, Parsed, ResponseError, parse_response};
 use thiserror::Error;
 
+use crate::channel::{Channel, ClientEndpoint, append_through};
 use crate::connections::Addresses;
+use crate::protocol::UserId;
 
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
@@ -35,6 +37,8 @@ pub enum HttpError {
 /// Where a request is sent, and what is accepted as an answer.
 #[derive(Clone, Debug)]
 pub(crate) struct HttpServer {
+    /// How it is reached.
+    pub(crate) server: ClientEndpoint,
     /// Its addresses, which are tried in turn.
     pub(crate) addresses: Addresses,
     /// Longest time for each attempt to connect.
@@ -47,7 +51,8 @@ impl HttpServer {
     /// Sends a request. Returns the status and the body of the answer, which may have `body_bytes_max`.
     pub(crate) fn answer(&self, request: &[u8], body_bytes_max: usize) -> Result<(u16, Vec<u8>), HttpError> {
         let stream = self.addresses.connect(self.connect_timeout)?;
-        let mut exchange = Exchange { stream, deadline: Instant::now() + self.answer_timeout };
+        let channel = Channel::new(&self.server, UserId { room: 0, user: 0, users: 1 });
+        let mut exchange = Exchange { stream, channel, deadline: Instant::now() + self.answer_timeout };
         exchange.answer(request, body_bytes_max).map_err(|error| match error {
             HttpError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 HttpError::Late(self.answer_timeout.as_secs_f64())
@@ -60,13 +65,14 @@ impl HttpServer {
 /// A request and its answer, under way.
 struct Exchange {
     stream: TcpStream,
+    /// What lies between HTTP and the socket; `None` if nothing.
+    channel: Option<Box<Channel>>,
     deadline: Instant,
 }
 
 impl Exchange {
     fn answer(&mut self, request: &[u8], body_bytes_max: usize) -> Result<(u16, Vec<u8>), HttpError> {
-        self.stream.set_write_timeout(Some(self.left()?))?;
-        self.stream.write_all(request)?;
+        self.write(request)?;
         let mut input = Vec::new();
         let (status, mut reader, head_bytes) = loop {
             if let Parsed::Complete { head, bytes } = parse_response(&input)? {
@@ -97,10 +103,32 @@ impl Exchange {
         }
     }
 
-    /// Reads once, and appends what was read. Returns the number of bytes.
+    /// Writes these bytes, and what the channel has to write.
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        let Some(channel) = &mut self.channel else { return self.stream.write_all(bytes) };
+        let mut raw = Vec::new();
+        channel.send(bytes, &mut raw);
+        self.stream.write_all(&raw)
+    }
+
+    /// Reads once, and appends what was read. Returns the number of bytes, which is 0 at the end of the connection.
     fn read(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+        loop {
+            self.stream.set_read_timeout(Some(self.left()?))?;
+            let Some(channel) = &mut self.channel else { return self.read_plain(bytes) };
+            match append_through(channel, &mut self.stream, bytes) {
+                // Only the transport has read something.
+                Ok(0) if channel.has_output() => self.write(&[])?,
+                Ok(0) => {}
+                Err(error) if error.kind() == ErrorKind::ConnectionAborted => return Ok(0),
+                other => return other,
+            }
+        }
+    }
+
+    fn read_plain(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
         let before = bytes.len();
-        self.stream.set_read_timeout(Some(self.left()?))?;
         bytes.resize(before + READ_BYTES, 0);
         let count = self.stream.read(&mut bytes[before..])?;
         bytes.truncate(before + count);
@@ -118,6 +146,8 @@ impl Exchange {
 mod tests {
     use std::net::TcpListener;
 
+    use klatch_record::ProtocolName;
+
     use super::*;
 
     /// The error of an answer that a server writes until the client hangs up: these bytes, again and again at this interval.
@@ -132,6 +162,7 @@ mod tests {
             }
         });
         let server_side = HttpServer {
+            server: ClientEndpoint::plain(ProtocolName::Http, "127.0.0.1", 1),
             addresses,
             connect_timeout: Duration::from_secs(10),
             answer_timeout: Duration::from_millis(300),

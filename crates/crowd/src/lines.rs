@@ -205,6 +205,10 @@ impl Parties for Lines {
         self.workload.line_kbit_per_s.map(LineSpeed::new)
     }
 
+    fn awaits_end(&self, index: usize) -> bool {
+        matches!(self.lines[index].state, State::Closing)
+    }
+
     fn on_end(&mut self, index: usize, now_ns: u64) -> AfterEnd {
         let is_over = self.worker.state == WorkerState::Leaving || self.lines[index].done;
         let line = &mut self.lines[index];

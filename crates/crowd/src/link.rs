@@ -51,9 +51,9 @@ impl Link {
         *self = Link { joined: self.joined, next_read_ns: self.next_read_ns, ..Link::default() };
     }
 
-    /// Reads once, at most `most` bytes, into `buffer` after the incomplete unit of the previous read, which may have
-    /// `unit_bytes_max` bytes. Returns both together and the number of new bytes; nothing if there is nothing to read, and no bytes
-    /// at the end of the stream.
+    /// Reads once, at most `most` bytes of the socket, into `buffer` after the incomplete unit of the previous read, which may have
+    /// `unit_bytes_max` bytes. Returns both together and the number of bytes that the socket had; nothing if there is nothing to read, and
+    /// 0 at the end of the stream.
     pub(crate) fn read<'a>(
         &mut self,
         buffer: &'a mut [u8],
@@ -65,21 +65,23 @@ impl Link {
             return Err(too_long(unit_bytes_max));
         }
         buffer[..partial_len].copy_from_slice(&self.partial);
-        let end = buffer.len().min(partial_len + most);
         let Some(stream) = &mut self.stream else { return Ok(None) };
         let read = match &mut self.channel {
-            None => stream.read(&mut buffer[partial_len..end]),
-            Some(channel) => match read_through(channel, stream, &mut buffer[partial_len..end]) {
-                // Only a part of a unit, or something of the channel itself.
-                Ok(0) => return Ok(None),
+            None => {
+                let end = buffer.len().min(partial_len + most);
+                stream.read(&mut buffer[partial_len..end]).map(|bytes| (bytes, bytes))
+            }
+            Some(channel) => match read_through(channel, stream, &mut buffer[partial_len..], most) {
+                // Something of the channel itself.
+                Ok((0, 0)) => return Ok(None),
                 other => other,
             },
         };
         match read {
-            Ok(0) => Ok(Some((&[], 0))),
-            Ok(bytes) => {
+            Ok((_, 0)) => Ok(Some((&[], 0))),
+            Ok((bytes, of_socket)) => {
                 self.partial.clear();
-                Ok(Some((&buffer[..partial_len + bytes], bytes)))
+                Ok(Some((&buffer[..partial_len + bytes], of_socket)))
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(None),
             Err(error) => Err(error),

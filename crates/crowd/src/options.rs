@@ -82,13 +82,15 @@ pub enum CrowdError {
         /// Protocol of the server.
         protocol: ProtocolName,
     },
-    /// Only chat is carried by more than plain TCP.
-    #[error("the transport {transport} carries the workload chat, not {workload}")]
+    /// The transport does not carry the workload.
+    #[error("the transport {transport} does not carry the workload {workload} with the protocol {protocol}")]
     Transport {
         /// The transport of the options.
         transport: Transport,
         /// Kind of the workload.
         workload: WorkloadKind,
+        /// Protocol of the server.
+        protocol: ProtocolName,
     },
     /// Only chat has users who log in.
     #[error("users of the workload chat log in, and those of {workload} do not: leave out user and password")]
@@ -154,13 +156,12 @@ pub enum CrowdError {
 }
 
 impl Options {
-    /// Checks the workload and raises the limit of open files to its maximum. Returns the addresses of the server. Only `chat` has a
-    /// transport other than `plain`.
+    /// Checks the workload and raises the limit of open files to its maximum. Returns the addresses of the server.
     pub(crate) fn check(&self, server: &ClientEndpoint) -> Result<Vec<SocketAddr>, CrowdError> {
         self.workload.check()?;
-        let (transport, workload) = (server.transport(), self.workload.kind());
-        if !transport.is_plain() && workload != WorkloadKind::Chat {
-            return Err(CrowdError::Transport { transport, workload });
+        let (transport, protocol, workload) = (server.transport(), server.protocol, self.workload.kind());
+        if !transport.carries(protocol, workload) {
+            return Err(CrowdError::Transport { transport, workload, protocol });
         }
         if self.login.is_some() && workload != WorkloadKind::Chat {
             return Err(CrowdError::Login { workload });

@@ -92,6 +92,11 @@ pub(crate) trait Parties: Send + 'static {
         false
     }
 
+    /// Whether a server has sent all of a connection and is to close it, so that no byte can be missing at its end.
+    fn awaits_end(&self, _index: usize) -> bool {
+        false
+    }
+
     /// The server has closed a connection.
     fn on_end(&mut self, _index: usize, _now_ns: u64) -> AfterEnd {
         AfterEnd::Failure

@@ -92,6 +92,7 @@ impl Run<'_> {
     /// The server, for requests before and after the run.
     fn http_server(&self) -> HttpServer {
         HttpServer {
+            server: self.server.clone(),
             addresses: self.addresses.clone(),
             connect_timeout: self.options.connect_timeout,
             answer_timeout: self.options.timeout,

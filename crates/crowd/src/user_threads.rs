@@ -160,7 +160,8 @@ impl<P: Parties> UserThreads<P> {
         let units = if self.channel.is_some() { 5 } else { 2 };
         let mut buffer = vec![0; units * P::UNIT_BYTES_MAX];
         let mut partial_len = 0;
-        let sends = lock(&self.parties).receiver_sends();
+        // The records of TLS are numbered, so only the sender makes and writes them.
+        let sends = self.channel.is_none() && lock(&self.parties).receiver_sends();
         let mut out = Vec::new();
         let mut raw = vec![0; if self.channel.is_some() { P::UNIT_BYTES_MAX } else { 0 }];
         while let Some(bytes) = self.read(&mut buffer[partial_len..], &mut raw, sender) {

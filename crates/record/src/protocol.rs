@@ -31,7 +31,7 @@ pub enum ProtocolName {
     Mqtt,
     /// Every byte comes back, as in RFC 862.
     Echo,
-    /// HTTP/1.1 in plain text, without TLS.
+    /// HTTP/1.1.
     Http,
     /// The protocol of PostgreSQL, version 3.0, without a password.
     Postgres,

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ProtocolName;
 use crate::record::is_zero;
+use crate::{ProtocolName, WorkloadKind};
 
 /// What lies between the bytes of a protocol and the TCP connection.
 #[derive(
@@ -30,7 +30,7 @@ pub enum Transport {
     Plain,
     /// WebSocket (RFC 6455) without extensions.
     Ws,
-    /// TLS 1.3, with certificates that are checked.
+    /// TLS 1.3, or 1.2 with an external server, with certificates that are checked.
     Tls,
     /// WebSocket, and TLS around it.
     Wss,
@@ -62,6 +62,18 @@ impl Transport {
         matches!(self, Transport::Tls | Transport::Wss)
     }
 
+    /// Whether it carries a workload in this protocol: chat by all transports, requests and sites by TLS too.
+    pub fn carries(self, protocol: ProtocolName, workload: WorkloadKind) -> bool {
+        match workload {
+            WorkloadKind::Chat => true,
+            // Clients of PostgreSQL ask for TLS in its own protocol first.
+            WorkloadKind::Rr | WorkloadKind::Web if self == Transport::Tls => {
+                protocol != ProtocolName::Postgres
+            }
+            _ => self.is_plain(),
+        }
+    }
+
     /// Whether messages are those of a WebSocket.
     pub fn has_websocket(self) -> bool {
         matches!(self, Transport::Ws | Transport::Wss)
@@ -77,7 +89,7 @@ impl Transport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TlsSession {
-    /// Version of the protocol: `TLSv1.3`.
+    /// Version of the protocol: `TLSv1.3`, or `TLSv1.2`.
     pub version: String,
     /// Cipher suite, as IANA names it: `TLS_AES_128_GCM_SHA256`.
     pub cipher: String,

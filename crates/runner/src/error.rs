@@ -8,7 +8,7 @@ use klatch_platforms::{
     CapacityError, DatabaseError, JavaError, PlatformError, ProcessError, ServerError, SysctlError,
 };
 use klatch_record::{
-    LatencyError, MergeError, ProtocolName, SaveError, WorkloadError, WorkloadKind, error_chain,
+    LatencyError, MergeError, ProtocolName, SaveError, Transport, WorkloadError, WorkloadKind, error_chain,
 };
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
@@ -77,6 +77,16 @@ pub enum RunError {
     /// A protocol cannot carry the workload.
     #[error("the protocol {protocol} does not carry the workload {workload}; it carries {carried}", carried = protocol.workloads().join(", "))]
     Protocol {
+        /// Protocol of the server.
+        protocol: ProtocolName,
+        /// The workload of the request.
+        workload: WorkloadKind,
+    },
+    /// A transport cannot carry the workload.
+    #[error("the transport {transport} does not carry the workload {workload} with the protocol {protocol}")]
+    Transport {
+        /// Transport of the server.
+        transport: Transport,
         /// Protocol of the server.
         protocol: ProtocolName,
         /// The workload of the request.

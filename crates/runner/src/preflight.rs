@@ -34,6 +34,9 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
     if !protocol.carries(workload) {
         return Err(RunError::Protocol { protocol, workload });
     }
+    if !transport.carries(protocol, workload) {
+        return Err(RunError::Transport { transport, protocol, workload });
+    }
     if plan.crowd == CrowdKind::Java && protocol != ProtocolName::Irc {
         return Err(RunError::CrowdProtocol { protocol });
     }

@@ -30,13 +30,8 @@ pub enum TargetError {
     /// It has no scheme, which names the protocol.
     #[error("{0} does not say which protocol the server speaks: did you mean irc://{0}? Also {SCHEMES}")]
     NoScheme(String),
-    /// HTTP is carried in plain only.
-    #[error(
-        "https is not measured: TLS carries chat alone (ircs, wss); give the plain port, as in http://127.0.0.1:8080"
-    )]
-    Https,
     /// No protocol has this scheme.
-    #[error("there is no protocol {0}; {instead}", instead = instead_of(.0, &["irc", "ircs", "ws", "wss", "redis", "nats", "mqtt", "echo", "http", "postgres"], "there are"))]
+    #[error("there is no protocol {0}; {instead}", instead = instead_of(.0, &["irc", "ircs", "ws", "wss", "redis", "nats", "mqtt", "echo", "http", "https", "postgres"], "there are"))]
     Scheme(String),
     /// It has no port.
     #[error("{0} has no port, as in irc://127.0.0.1:6667")]
@@ -54,13 +49,13 @@ pub enum TargetError {
     LoginText,
     /// It has something else that an address does not have.
     #[error(
-        "a target has the form irc://host:port (or {SCHEMES}), with a path for ws, wss and http alone, got {0}"
+        "a target has the form irc://host:port (or {SCHEMES}), with a path for ws, wss, http and https alone, got {0}"
     )]
     Form(String),
 }
 
 /// The other schemes of targets.
-const SCHEMES: &str = "ircs://, ws://, wss://, redis://, nats://, mqtt://, echo://, http://, postgres://";
+const SCHEMES: &str = "ircs://, ws://, wss://, redis://, nats://, mqtt://, echo://, http://, https://, postgres://";
 
 impl FromStr for Target {
     type Err = TargetError;
@@ -69,9 +64,6 @@ impl FromStr for Target {
         let wrong = || TargetError::Form(without_logins(text));
         let (scheme, address) =
             text.split_once("://").ok_or_else(|| TargetError::NoScheme(without_logins(text)))?;
-        if scheme == "https" {
-            return Err(TargetError::Https);
-        }
         let (protocol, transport) =
             parse_scheme(scheme).ok_or_else(|| TargetError::Scheme(scheme.to_owned()))?;
         let is_http = protocol == ProtocolName::Http;
@@ -98,8 +90,13 @@ impl FromStr for Target {
         if protocol == ProtocolName::File {
             return Err(wrong());
         }
-        let (host, port) =
-            address.rsplit_once(':').ok_or_else(|| TargetError::NoPort(without_logins(text)))?;
+        let usual_port = if transport.has_tls() { "443" } else { "80" };
+        // The colons of an IPv6 address stand in brackets.
+        let (host, port) = match address.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
+            Some(parts) => parts,
+            None if is_http => (address, usual_port),
+            None => return Err(TargetError::NoPort(without_logins(text))),
+        };
         // An IPv6 address stands in brackets.
         let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
         if host.is_empty() {
@@ -147,7 +144,10 @@ fn parse_scheme(scheme: &str) -> Option<(ProtocolName, Transport)> {
         .into_iter()
         .flat_map(|transport| ProtocolName::ALL.into_iter().map(move |protocol| (protocol, transport)));
     every
-        .filter(|(protocol, transport)| transport.is_plain() || protocol.carries(WorkloadKind::Chat))
+        .filter(|(protocol, transport)| {
+            let carried = |kind: &WorkloadKind| protocol.carries(*kind) && transport.carries(*protocol, *kind);
+            WorkloadKind::ALL.iter().any(carried) || transport.is_plain()
+        })
         .find(|(protocol, transport)| transport.scheme(*protocol) == scheme)
 }
 
@@ -212,7 +212,7 @@ mod tests {
             ("irc://x:99999", "a port is 1 to 65,535, got 99999"),
             ("irc://x:1/path", "a port is 1 to 65,535, got 1/path"),
             ("fax://x:1", "there is no protocol fax; there are irc, ircs, ws"),
-            ("https://x:1", "https is not measured"),
+            ("postgress://x:1", "there is no protocol postgress; did you mean postgres?"),
             ("htp://x:1", "there is no protocol htp; did you mean http?"),
             ("file://x:1", "a target has the form irc://host:port"),
             ("ws://x:1/a b", "a target has the form irc://host:port"),

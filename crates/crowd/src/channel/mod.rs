@@ -144,7 +144,8 @@ impl Channel {
         }
     }
 
-    /// The error of a connection whose stream of bytes has ended: [`ErrorKind::ConnectionAborted`] if the server has said so before.
+    /// The error of a connection whose stream of bytes has ended: [`ErrorKind::ConnectionAborted`] if the server has said so before,
+    /// else [`ErrorKind::UnexpectedEof`].
     pub(crate) fn end_error(&self) -> Error {
         let reason = match (&self.tls, &self.websocket) {
             (Some(tls), _) if !tls.is_open() => {
@@ -158,7 +159,7 @@ impl Channel {
         };
         let tls_closed = self.tls.as_ref().is_none_or(TlsPipe::peer_closed);
         let is_orderly = tls_closed && self.websocket.as_ref().is_none_or(WebSocketClient::is_closed);
-        Error::new(if is_orderly { ErrorKind::ConnectionAborted } else { ErrorKind::Other }, reason)
+        Error::new(if is_orderly { ErrorKind::ConnectionAborted } else { ErrorKind::UnexpectedEof }, reason)
     }
 
     /// What TLS agreed to; `None` without TLS.
@@ -178,7 +179,8 @@ thread_local! {
 /// Raw bytes of one read at most.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Reads once through a channel into `buffer`. Returns the number of plain bytes, which may be none; `None` if there is nothing to read.
+/// Reads once through a channel into `buffer`, at most `most` raw bytes. Returns the numbers of plain bytes, which may be none, and of
+/// raw ones.
 ///
 /// # Errors
 /// The connection broke or has ended, or the server violates the protocol of the transport.
@@ -186,18 +188,19 @@ pub(crate) fn read_through(
     channel: &mut Channel,
     stream: &mut (impl std::io::Read + AsFd),
     buffer: &mut [u8],
-) -> std::io::Result<usize> {
+    most: usize,
+) -> std::io::Result<(usize, usize)> {
     // A frame has a head at least as long as the line end that it stands for. So the plain bytes are no more, but for a
     // message whose fragments were received before.
-    let most = buffer.len().saturating_sub(klatch_protocol::websocket::MESSAGE_BYTES_MAX).min(READ_BYTES);
+    let room = buffer.len().saturating_sub(klatch_protocol::websocket::MESSAGE_BYTES_MAX);
     SCRATCH.with_borrow_mut(|(raw, plain)| {
         plain.clear();
-        receive_once(channel, stream, most, raw, plain)?;
+        let raw_bytes = receive_once(channel, stream, most.min(room).min(READ_BYTES), raw, plain)?;
         // A record of TLS may have been received before as well.
         let room = buffer.len();
         let place = buffer.get_mut(..plain.len()).ok_or_else(|| too_long(room))?;
         place.copy_from_slice(plain);
-        Ok(plain.len())
+        Ok((plain.len(), raw_bytes))
     })
 }
 
@@ -219,21 +222,22 @@ pub(crate) fn append_through(
     })
 }
 
-/// Reads at most `most` raw bytes once, and appends the plain bytes in them to `plain`.
+/// Reads at most `most` raw bytes once, and appends the plain bytes in them to `plain`. Returns the number of raw bytes, which is 0 if the
+/// kernel has read a record without data.
 fn receive_once(
     channel: &mut Channel,
     stream: &mut (impl std::io::Read + AsFd),
     most: usize,
     raw: &mut Vec<u8>,
     plain: &mut Vec<u8>,
-) -> std::io::Result<()> {
+) -> std::io::Result<usize> {
     raw.resize(most, 0);
     let bytes = match stream.read(raw) {
         Ok(bytes) => bytes,
-        Err(error) => return channel.receive_control(stream, error),
+        Err(error) => return channel.receive_control(stream, error).map(|()| 0),
     };
     if bytes == 0 {
         return Err(channel.end_error());
     }
-    channel.receive(&raw[..bytes], plain)
+    channel.receive(&raw[..bytes], plain).map(|()| bytes)
 }

@@ -9,8 +9,10 @@ pub(super) fn explain(error: &Error) -> String {
             "the server does not answer in TLS, so it speaks none at this port".to_owned()
         }
         Error::InvalidCertificate(error) => certificate(error),
-        Error::AlertReceived(AlertDescription::HandshakeFailure | AlertDescription::ProtocolVersion) => {
-            "the server refused the TLS handshake; it must have TLS 1.3 and TLS_AES_128_GCM_SHA256".to_owned()
+        Error::AlertReceived(AlertDescription::HandshakeFailure | AlertDescription::ProtocolVersion)
+        | Error::PeerIncompatible(_) => {
+            "the server refused the TLS handshake; it must have TLS_AES_128_GCM_SHA256 of TLS 1.3, or ECDHE with AES_128_GCM of TLS 1.2"
+                .to_owned()
         }
         other => format!("TLS failed: {other}"),
     }

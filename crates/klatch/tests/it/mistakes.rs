@@ -179,7 +179,7 @@ const TABLE: [(&str, &str); 132] = [
         "run web --target http://127.0.0.1:1",
         "no server at 127.0.0.1:1: cannot connect: Connection refused (os error 111): start it",
     ),
-    ("run web --target https://127.0.0.1:1", "https is not measured: TLS carries chat alone"),
+    ("run web --target https://127.0.0.1:1", "no server at 127.0.0.1:1: cannot connect"),
     ("conformance localhost:6667", "no platform is named localhost:6667; did you mean irc://localhost:6667?"),
     ("duet localhost:6667 native-epoll", "did you mean irc://localhost:6667?"),
     ("run --target htp://127.0.0.1:80", "there is no protocol htp; did you mean http?"),

@@ -8,8 +8,8 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::NoServerSessionStorage;
-use rustls::version::TLS13;
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use rustls::version::{TLS12, TLS13};
+use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedCipherSuite};
 use thiserror::Error;
 
 use crate::tls::{KernelTlsError, check_kernel_tls};
@@ -48,16 +48,23 @@ pub enum TlsFileError {
     Host(String),
 }
 
-/// The ciphers of `ring` with one suite.
-fn provider() -> Arc<CryptoProvider> {
-    let suites = vec![ring::cipher_suite::TLS13_AES_128_GCM_SHA256];
+/// The one suite of Klatch's servers, which clients offer first.
+const SUITE: SupportedCipherSuite = ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
+/// The suites of TLS 1.2 with the same cipher, for external servers.
+const OLDER_SUITES: [SupportedCipherSuite; 2] = [
+    ring::cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
+    ring::cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+];
+
+/// The ciphers of `ring` with these suites.
+fn provider(suites: Vec<SupportedCipherSuite>) -> Arc<CryptoProvider> {
     Arc::new(CryptoProvider { cipher_suites: suites, ..ring::default_provider() })
 }
 
 /// Servers whose tickets a client keeps.
 const SERVERS_MAX: usize = 1;
 
-const PROVIDER_SUPPORTS: &str = "the provider supports TLS 1.3";
+const PROVIDER_SUPPORTS: &str = "the provider supports these versions of TLS";
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
     let what = "certificates";
@@ -83,7 +90,7 @@ impl ServerTls {
         let chain = certificates(certificate)?;
         let read = |source| TlsFileError::Read { what: "a key", path: key.to_owned(), source };
         let private = PrivateKeyDer::from_pem_file(key).map_err(read)?;
-        let builder = ServerConfig::builder_with_provider(provider())
+        let builder = ServerConfig::builder_with_provider(provider(vec![SUITE]))
             .with_protocol_versions(&[&TLS13])
             .expect(PROVIDER_SUPPORTS);
         let config = builder.with_no_client_auth().with_single_cert(chain, private);
@@ -141,8 +148,9 @@ impl ClientTls {
         if added == 0 {
             return Err(TlsFileError::NoCertificate { path: authorities.to_owned() });
         }
-        let builder = ClientConfig::builder_with_provider(provider())
-            .with_protocol_versions(&[&TLS13])
+        let suites = std::iter::once(SUITE).chain(OLDER_SUITES).collect();
+        let builder = ClientConfig::builder_with_provider(provider(suites))
+            .with_protocol_versions(&[&TLS13, &TLS12])
             .expect(PROVIDER_SUPPORTS);
         let mut config = builder.with_root_certificates(roots).with_no_client_auth();
         config.resumption = Resumption::disabled();

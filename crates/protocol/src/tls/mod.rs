@@ -1,4 +1,4 @@
-//! TLS 1.3 with one cipher suite, so that servers compare. It is bytes in and bytes out, without I/O, but for a connection that is left to
+//! TLS 1.3 with one cipher suite, so that servers compare; clients also offer TLS 1.2 with the same cipher. It is bytes in and bytes out, without I/O, but for a connection that is left to
 //! the kernel after its handshake: then it sets the keys of a socket.
 
 mod alert;

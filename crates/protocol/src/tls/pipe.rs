@@ -1,9 +1,9 @@
 //! One TLS connection as bytes in and bytes out.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::fd::BorrowedFd;
 
-use rustls::{ClientConnection, Connection, Error, HandshakeKind, ServerConnection};
+use rustls::{ClientConnection, Connection, Error, HandshakeKind, ProtocolVersion, ServerConnection};
 
 use crate::tls::boundary::Boundary;
 use crate::tls::{ClientTls, ControlRecord, ServerTls, kernel, receive_control_record};
@@ -75,6 +75,10 @@ impl TlsPipe {
         let is_ready = self.is_open() && !self.has_output() && !self.failed && at_boundary;
         let Some(session) = self.session().filter(|_| is_ready) else { return Ok(false) };
         self.boundary = None;
+        if self.version() != Some(ProtocolVersion::TLSv1_3) {
+            let text = format!("it gets keys of TLS 1.3 only, and the peer chose {}", session.version);
+            return Err(std::io::Error::new(ErrorKind::Unsupported, text));
+        }
         let kept = Records::Kernel { session, is_resumed: self.is_resumed() };
         if let Records::Library(connection) = std::mem::replace(&mut self.records, kept) {
             let secrets = connection.dangerous_extract_secrets().map_err(std::io::Error::other)?;
@@ -194,6 +198,14 @@ impl TlsPipe {
         let version = connection.protocol_version()?.as_str()?.replace("TLSv1_", "TLSv1.");
         let cipher = connection.negotiated_cipher_suite()?.suite().as_str()?;
         Some(Session { version, cipher: cipher.replace("TLS13_", "TLS_") })
+    }
+
+    /// The version that both sides agreed to, while the library makes the records.
+    fn version(&self) -> Option<ProtocolVersion> {
+        match &self.records {
+            Records::Library(connection) => connection.protocol_version(),
+            Records::Kernel { .. } => None,
+        }
     }
 
     /// Whether the handshake resumed the session of an earlier connection.
