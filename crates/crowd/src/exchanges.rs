@@ -1,6 +1,5 @@
 //! Connections that send requests, without any I/O: queues the requests that are due, and checks every reply.
 
-use std::collections::VecDeque;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -10,9 +9,9 @@ use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
 use crate::parties::Parties;
 use crate::payloads::Payloads;
+use crate::pipeline::Pipeline;
 use crate::protocol::{UserId, shown, shown_up_to};
 use crate::requests::{Reply, RequestProtocol};
-use crate::schedule::{Rate, Schedule};
 use crate::worker::{Worker, WorkerState};
 
 /// A socket takes so many bytes at once when its buffers are empty: they begin with 16 KiB, of which a part is overhead.
@@ -39,27 +38,11 @@ pub(crate) struct Exchanges<P> {
 struct Connection {
     number: u32,
     link: Link,
-    /// When requests are due; `None` for a closed loop.
-    schedule: Option<Schedule>,
-    /// Number of requests sent so far.
-    sent: u32,
+    pipeline: Pipeline,
     /// The request after the last one that has a reply.
     next_reply: u32,
     /// Number of right replies.
     verified: u64,
-    /// Number and intended send time (ns) of each request in flight.
-    in_flight: VecDeque<(u32, u64)>,
-    /// When the window of requests in flight was last full and became free, or a blocked write ended, ns; 0 before.
-    free_ns: u64,
-    done: bool,
-}
-
-impl Connection {
-    /// The time from which the next request could be sent, if it was due at `due_ns`: a request that waits for a place in the window
-    /// is late by the server.
-    fn sendable_ns(&self, due_ns: u64) -> u64 {
-        due_ns.max(self.free_ns)
-    }
 }
 
 impl<P: RequestProtocol> Exchanges<P> {
@@ -71,19 +54,14 @@ impl<P: RequestProtocol> Exchanges<P> {
         range: Range<u32>,
     ) -> Exchanges<P> {
         worker.stats.begin_stages(workload.stages.as_ref());
-        let rate = Rate::of(workload.rate_per_connection_per_s, workload.stages.as_ref());
         let connection = |index| {
             let number = workload.start + index;
             Connection {
                 number,
                 link: Link::default(),
-                schedule: rate.map(|rate| Schedule::new(seed, number, 0, rate, workload.arrivals)),
-                sent: 0,
+                pipeline: Pipeline::new(workload, seed, number),
                 next_reply: 0,
                 verified: 0,
-                in_flight: VecDeque::new(),
-                free_ns: 0,
-                done: false,
             }
         };
         Exchanges {
@@ -121,7 +99,7 @@ impl<P: RequestProtocol> Exchanges<P> {
             return self.worker.record_joined(self.connections.len());
         }
         let is = |(sequence, _): &(u32, u64)| self.payloads.matches(number, *sequence, payload);
-        match connection.in_flight.iter().position(is) {
+        match connection.pipeline.in_flight().iter().position(is) {
             Some(place) => self.on_right_reply(index, place, now_ns),
             None => self.on_wrong_reply(index, payload, now_ns),
         }
@@ -134,11 +112,8 @@ impl<P: RequestProtocol> Exchanges<P> {
     fn on_right_reply(&mut self, index: usize, place: usize, now_ns: u64) {
         let connection = &mut self.connections[index];
         let number = connection.number;
-        let was_full = connection.in_flight.len() == self.workload.depth as usize;
-        let Some((sequence, meant_ns)) = connection.in_flight.remove(place) else { return };
-        if was_full {
-            connection.free_ns = now_ns;
-        }
+        let depth = self.workload.depth;
+        let Some((sequence, meant_ns)) = connection.pipeline.end(place, depth, now_ns) else { return };
         connection.verified += 1;
         self.in_flight -= 1;
         self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, meant_ns);
@@ -155,13 +130,13 @@ impl<P: RequestProtocol> Exchanges<P> {
         let (number, next) = (connection.number, connection.next_reply);
         let is = |sequence: &u32| self.payloads.matches(number, *sequence, payload);
         let earlier = (next.saturating_sub(self.workload.depth + 1)..next).rev().find(is);
-        let (kind, sequence) = match (earlier, connection.in_flight.front()) {
+        let (kind, sequence) = match (earlier, connection.pipeline.in_flight().front()) {
             (Some(earlier), _) => (FaultKind::Duplicated, earlier),
             (None, None) => (FaultKind::Unexpected, next),
             (None, Some(&(oldest, _))) => {
                 // It stands for the reply to the oldest request, so that the ones after it are judged by themselves.
-                connection.in_flight.pop_front();
-                connection.free_ns = now_ns;
+                connection.pipeline.end(0, self.workload.depth, now_ns);
+                connection.pipeline.free_ns = now_ns;
                 connection.next_reply = next.max(oldest + 1);
                 self.in_flight -= 1;
                 (FaultKind::Corrupted, oldest)
@@ -187,18 +162,6 @@ impl<P: RequestProtocol> Exchanges<P> {
             count: 1,
             detail,
         });
-    }
-
-    /// When the next request of a connection is due, and when nothing more is, ns.
-    fn due_and_end(&self, connection: &Connection, now_ns: u64) -> (u64, u64) {
-        let gate_ns = self.worker.shared.gate_ns();
-        let end_ns = gate_ns + (self.workload.duration_s * 1e9) as u64;
-        let due_ns = match &connection.schedule {
-            Some(schedule) if schedule.is_over() => end_ns,
-            Some(schedule) => gate_ns + schedule.due_ns(),
-            None => now_ns,
-        };
-        (due_ns, end_ns)
     }
 }
 
@@ -255,21 +218,7 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
     }
 
     fn turn(&self, index: usize, now_ns: u64) -> Turn {
-        let connection = &self.connections[index];
-        if self.worker.shared.gate_ns() == 0 || self.worker.state != WorkerState::Running || connection.done {
-            return Turn::WaitForOthers;
-        }
-        let (due_ns, end_ns) = self.due_and_end(connection, now_ns);
-        let in_flight = connection.in_flight.len();
-        if due_ns >= end_ns {
-            // Nothing more is to be sent, which is recorded once nothing is in flight.
-            return if in_flight == 0 { Turn::Send(now_ns) } else { Turn::WaitForOthers };
-        }
-        match in_flight < self.workload.depth as usize {
-            false => Turn::WaitForOthers,
-            true if due_ns > now_ns => Turn::WaitUntil(due_ns),
-            true => Turn::Send(due_ns),
-        }
+        self.connections[index].pipeline.turn(&self.worker, &self.workload, now_ns)
     }
 
     fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
@@ -279,37 +228,29 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
                 Turn::WaitUntil(moment_ns) => return Some(moment_ns),
                 Turn::WaitForOthers => break,
             };
-            let (due_ns, end_ns) = self.due_and_end(&self.connections[index], now_ns);
             let connection = &mut self.connections[index];
-            if due_ns >= end_ns {
-                connection.done = true;
+            if connection.pipeline.is_over(&self.workload, self.worker.shared.gate_ns(), now_ns) {
+                connection.pipeline.done = true;
                 self.done += 1;
                 if self.done == self.connections.len() {
                     self.worker.report_complete();
                 }
                 break;
             }
-            let Connection { number, link, sent, .. } = connection;
+            let Connection { number, link, pipeline, .. } = connection;
             if link.out.capacity() == 0 {
                 link.out = std::mem::take(&mut self.worker.spare);
             }
-            let payload = |out: &mut Vec<u8>| self.payloads.write(*number, *sent, out);
+            let sequence = pipeline.begin(&mut self.worker, &self.workload, meant_ns, now_ns);
+            let payload = |out: &mut Vec<u8>| self.payloads.write(*number, sequence, out);
             P::write_request(&mut link.out, self.workload.size_bytes as usize, payload);
-            connection.in_flight.push_back((connection.sent, meant_ns));
-            connection.sent += 1;
-            connection.schedule.iter_mut().for_each(Schedule::advance);
             self.in_flight += 1;
-            self.worker.stats.sent += 1;
-            if self.workload.is_scheduled() {
-                self.worker.stats.record_due(self.worker.shared.gate_ns(), meant_ns, 1);
-                self.worker.stats.record_lag(now_ns.saturating_sub(connection.sendable_ns(meant_ns)));
-            }
         }
         None
     }
 
     fn on_unblocked(&mut self, index: usize, now_ns: u64) {
-        self.connections[index].free_ns = now_ns;
+        self.connections[index].pipeline.free_ns = now_ns;
     }
 
     fn nothing_in_flight(&self) -> bool {
@@ -322,11 +263,12 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
 
     fn settle(&mut self) {
         let counts = self.connections.iter().map(|connection| connection.verified);
-        self.worker.stats.results = Some(Results::Rr { parties: PartyCounts::from_counts(counts) });
+        let parties = PartyCounts::from_counts(counts);
+        self.worker.stats.results = Some(Results::Rr { parties, kinds: Vec::new(), reopened: 0 });
         let lost: Vec<(u32, u32)> = self
             .connections
             .iter()
-            .flat_map(|one| one.in_flight.iter().map(|(sequence, _)| (one.number, *sequence)))
+            .flat_map(|one| one.pipeline.in_flight().iter().map(|(sequence, _)| (one.number, *sequence)))
             .collect();
         for (connection, sequence) in lost {
             self.record_fault(FaultKind::Lost, connection, sequence, None);

@@ -82,7 +82,14 @@ fn each_connection_keeps_its_depth_until_the_time_is_over() {
     assert!(crowd.control.try_recv().is_err());
     let result = crowd.result();
     assert_eq!((result.sent, result.received, result.lost), (6, 2, 4));
-    assert_eq!(result.results, Results::Rr { parties: PartyCounts { parties: 2, least: 1, most: 1 } });
+    assert_eq!(
+        result.results,
+        Results::Rr {
+            parties: PartyCounts { parties: 2, least: 1, most: 1 },
+            kinds: Vec::new(),
+            reopened: 0
+        }
+    );
     assert_eq!(result.faults[0].to_string(), "lost: connection 1, request 1");
 }
 

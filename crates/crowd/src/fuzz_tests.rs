@@ -12,14 +12,15 @@ use klatch_exchange::web::{
 };
 use klatch_protocol::tls::ClientTls;
 use klatch_record::{
-    ChatWorkload, CrowdResult, Endpoint, Gate, OrdersWorkload, Pacing, ProtocolName, RrWorkload,
-    TradeWorkload, WebSocket, WebWorkload,
+    ChatWorkload, CrowdResult, Endpoint, Gate, OrdersWorkload, Pacing, ProtocolName, RequestParts,
+    RrWorkload, TradeWorkload, WebSocket, WebWorkload,
 };
 use klatch_testing::fuzz;
 
 use crate::channel::{Channel, ClientEndpoint};
 use crate::districts::{Districts, Factories};
 use crate::exchanges::Exchanges;
+use crate::fetches::Fetches;
 use crate::gate::{GateMembership, opened_run};
 use crate::irc::Irc;
 use crate::lines::Lines;
@@ -34,6 +35,7 @@ use crate::rooms::Rooms;
 use crate::shared::{Shared, Wake};
 use crate::site::{HOST, Site, joining_step};
 use crate::traders::{Traders, mix, population};
+use crate::urls::Urls;
 use crate::worker::Worker;
 
 fn corpus(name: &str, parse: impl Fn(&[u8])) {
@@ -244,6 +246,32 @@ fn web() {
                     lines.queue_due(0, shared.gate_ns());
                 }
                 feed(&mut lines, bytes, piece);
+            }
+        }
+    });
+}
+
+/// Requests for a URL, before and after a right first reply.
+#[test]
+fn urls() {
+    let workload = RrWorkload { url: Some("/".into()), depth: 2, duration_s: 1.0, ..RrWorkload::default() };
+    let server = Endpoint::plain(ProtocolName::Http, "h", 80);
+    let urls = Urls::new(&workload, &RequestParts::default(), &server, 1).with_first(200, b"hello");
+    let urls = Arc::new(urls);
+    let right = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+    corpus("http", |bytes| {
+        for joined in [false, true] {
+            for piece in [1, 50, 1 << 20] {
+                let (worker, shared) = worker();
+                let mut fetches = Fetches::new(worker, &workload, urls.clone(), 1, 0..1);
+                fetches.write_handshake(0);
+                if joined {
+                    assert_eq!(fetches.on_bytes(0, right, 0), right.len());
+                    assert!(fetches.link(0).joined);
+                    shared.open_gate();
+                    fetches.queue_due(0, shared.gate_ns());
+                }
+                feed(&mut fetches, bytes, piece);
             }
         }
     });

@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use klatch_exchange::web::{BodyPiece, BodyReader, Parsed, ResponseError, parse_response};
+use klatch_exchange::web::{BodyLength, BodyPiece, BodyReader, Parsed, ResponseError, parse_response};
 use thiserror::Error;
 
 use crate::channel::{Channel, ClientEndpoint, append_through};
@@ -50,10 +50,20 @@ pub(crate) struct HttpServer {
 impl HttpServer {
     /// Sends a request. Returns the status and the body of the answer, which may have `body_bytes_max`.
     pub(crate) fn answer(&self, request: &[u8], body_bytes_max: usize) -> Result<(u16, Vec<u8>), HttpError> {
+        self.reply(request, false, body_bytes_max)
+    }
+
+    /// The same; `is_head`: the answer has no body, whatever its head says.
+    pub(crate) fn reply(
+        &self,
+        request: &[u8],
+        is_head: bool,
+        body_bytes_max: usize,
+    ) -> Result<(u16, Vec<u8>), HttpError> {
         let stream = self.addresses.connect(self.connect_timeout)?;
         let channel = Channel::new(&self.server, UserId { room: 0, user: 0, users: 1 });
         let mut exchange = Exchange { stream, channel, deadline: Instant::now() + self.answer_timeout };
-        exchange.answer(request, body_bytes_max).map_err(|error| match error {
+        exchange.answer(request, is_head, body_bytes_max).map_err(|error| match error {
             HttpError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 HttpError::Late(self.answer_timeout.as_secs_f64())
             }
@@ -71,18 +81,27 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn answer(&mut self, request: &[u8], body_bytes_max: usize) -> Result<(u16, Vec<u8>), HttpError> {
+    fn answer(
+        &mut self,
+        request: &[u8],
+        is_head: bool,
+        body_bytes_max: usize,
+    ) -> Result<(u16, Vec<u8>), HttpError> {
         self.write(request)?;
-        let mut input = Vec::new();
-        let (status, mut reader, head_bytes) = loop {
-            if let Parsed::Complete { head, bytes } = parse_response(&input)? {
-                break (head.status, BodyReader::new(head.body), bytes);
-            }
-            if self.read(&mut input)? == 0 {
+        let mut received = Vec::new();
+        let (status, length) = loop {
+            if let Parsed::Complete { head, bytes } = parse_response(&received)? {
+                let (status, length) = (head.status, head.body);
+                received.drain(..bytes);
+                // Others are interim answers.
+                if status >= 200 {
+                    break (status, if is_head { BodyLength::Fixed(0) } else { length });
+                }
+            } else if self.read(&mut received)? == 0 {
                 return Err(HttpError::Ended);
             }
         };
-        let (mut body, mut received) = (Vec::new(), input.split_off(head_bytes));
+        let (mut body, mut reader) = (Vec::new(), BodyReader::new(length));
         loop {
             let mut rest = &received[..];
             loop {

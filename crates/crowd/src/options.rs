@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use klatch_record::{
-    ChatWorkload, CrowdEvent, Gate, Login, MergeError, ProtocolName, Transport, Workload, WorkloadError,
-    WorkloadKind,
+    ChatWorkload, CrowdEvent, Gate, Login, MergeError, ProtocolName, RequestParts, Transport, Workload,
+    WorkloadError, WorkloadKind,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use thiserror::Error;
@@ -45,6 +45,8 @@ pub struct Options {
     pub ledger: Option<PathBuf>,
     /// What users say of themselves to a chat server before they join.
     pub login: Option<Arc<Login>>,
+    /// What requests for URLs are made of; `None` for requests without one.
+    pub request: Option<RequestParts>,
     /// Wait for [`crate::ControlSender::go`] and [`crate::ControlSender::quit`].
     pub steered: bool,
 }
@@ -81,6 +83,20 @@ pub enum CrowdError {
         workload: WorkloadKind,
         /// Protocol of the server.
         protocol: ProtocolName,
+    },
+    /// Requests for URLs in another protocol than HTTP.
+    #[error("requests for a URL need a server of HTTP, not of {0}")]
+    Url(ProtocolName),
+    /// Requests for URLs by two threads a user.
+    #[error("event loops make requests for a URL, two threads a user do not")]
+    UrlThreads,
+    /// The server does not answer the first request for a URL.
+    #[error("no first reply of {url}: {source}")]
+    FirstReply {
+        /// Method and path.
+        url: String,
+        /// Why there is none.
+        source: HttpError,
     },
     /// The transport does not carry the workload.
     #[error("the transport {transport} does not carry the workload {workload} with the protocol {protocol}")]

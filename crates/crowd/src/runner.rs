@@ -21,6 +21,7 @@ use crate::control::ControlReceiver;
 use crate::districts::{Districts, Factories};
 use crate::event_loop::EventLoop;
 use crate::exchanges::Exchanges;
+use crate::fetches::Fetches;
 use crate::gaps::Gaps;
 use crate::gate_client;
 use crate::http_command::HttpServer;
@@ -43,6 +44,7 @@ use crate::site::{HOST, Site};
 use crate::stats::CrowdStats;
 use crate::supervisor::{Supervised, Supervisor};
 use crate::traders::{Traders, mix, population};
+use crate::urls::Urls;
 use crate::user_threads::{self, UserLinks};
 use crate::worker::Worker;
 
@@ -60,6 +62,11 @@ pub fn run(
     if options.threads.is_two_per_user() && !has_threads {
         return Err(CrowdError::Threads { workload: options.workload.kind() });
     }
+    if let Workload::Rr(rr) = &options.workload
+        && rr.has_url()
+    {
+        check_urls(server.protocol, options.threads)?;
+    }
     let run = Run { server, options, addresses: Addresses::new(options.check(server)?), inbox };
     match (&options.workload, server.protocol) {
         (Workload::Chat(chat), ProtocolName::Irc) => run.rooms::<Irc>(chat, on_event),
@@ -69,6 +76,7 @@ pub fn run(
         (Workload::Rr(rr), ProtocolName::Echo) => run.exchanges::<Echo>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Redis) => run.exchanges::<RedisEcho>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Postgres) => run.exchanges::<PostgresEcho>(rr, on_event),
+        (Workload::Rr(rr), ProtocolName::Http) if rr.has_url() => run.fetches(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
         (Workload::Web(web), ProtocolName::Http) => run.lines(web, on_event),
         (Workload::Trade(trade), ProtocolName::Http) => match &trade.daytrader {
@@ -77,6 +85,15 @@ pub fn run(
         },
         (Workload::Orders(orders), ProtocolName::Http) => run.districts(orders, on_event),
         (workload, protocol) => Err(CrowdError::Protocol { workload: workload.kind(), protocol }),
+    }
+}
+
+/// Rejects requests for URLs where they cannot be made.
+fn check_urls(protocol: ProtocolName, threads: Threads) -> Result<(), CrowdError> {
+    match (protocol, threads.is_two_per_user()) {
+        (ProtocolName::Http, false) => Ok(()),
+        (ProtocolName::Http, true) => Err(CrowdError::UrlThreads),
+        _ => Err(CrowdError::Url(protocol)),
     }
 }
 
@@ -122,6 +139,15 @@ impl Run<'_> {
         let seed = self.options.seed;
         let exchanges = |worker, range| Exchanges::<P>::new(worker, rr, seed, range);
         Ok(self.parties(exchanges, no_gate, on_event)?.0)
+    }
+
+    /// Connections that ask for URLs, each of which is asked for once before.
+    fn fetches(self, rr: &RrWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
+        let (seed, parts) = (self.options.seed, self.options.request.clone().unwrap_or_default());
+        let urls = Urls::new(rr, &parts, self.server, seed).ask(&self.http_server());
+        let urls = Arc::new(urls.map_err(|(url, source)| CrowdError::FirstReply { url, source })?);
+        let fetches = |worker, range| Fetches::new(worker, rr, urls.clone(), seed, range);
+        Ok(self.parties(fetches, no_gate, on_event)?.0)
     }
 
     fn lines(self, web: &WebWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {

@@ -21,6 +21,12 @@ fn seed_of(seed: u64, room: u32, user: u32) -> u64 {
     split_mix_64(split_mix_64(seed, 0), u64::from(room) << 32 | u64::from(user))
 }
 
+/// What request `sequence` of a connection draws: a number below `limit`. It depends on the seed alone, and is not that of a schedule.
+pub(crate) fn choice(seed: u64, connection: u32, sequence: u32, limit: u32) -> u32 {
+    let drawn = split_mix_64(seed_of(seed, connection, 1), u64::from(sequence));
+    (((drawn >> 32) * u64::from(limit)) >> 32) as u32
+}
+
 /// The offset of a user's first moment from the gate, as a fraction of the period, 0 to below 1.
 pub(crate) fn jitter(seed: u64, room: u32, user: u32) -> f64 {
     fraction(seed_of(seed, room, user))

@@ -258,6 +258,7 @@ mod tests {
             gate_timeout: Duration::from_secs(1),
             ledger: None,
             login: None,
+            request: None,
             steered: false,
         };
         let shared = Shared::new(vec![Wake::Threads(Mutex::default())]);

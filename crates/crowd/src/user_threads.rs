@@ -449,6 +449,7 @@ mod tests {
             gate_timeout: Duration::from_secs(5),
             ledger: None,
             login: None,
+            request: None,
             steered: false,
         };
         let (control, inbox) = crate::control_channel();

@@ -13,6 +13,8 @@ use klatch_study::StudyRunError;
 use klatch_study::compare::{CalibrateError, CompareError};
 use klatch_study::history::HistoryError;
 
+use crate::own_arguments::own_arguments;
+
 /// What the system says of an address that no interface of this machine has.
 const NOT_LOCAL: &str = "Cannot assign requested address";
 
@@ -145,6 +147,9 @@ fn of_workload(error: &WorkloadError) -> Option<String> {
         WorkloadError::Unused { owner, .. } => {
             owner.split_once(' ').map(|(setting, value)| format!("add --{setting} {value}"))
         }
+        WorkloadError::NoUrl { .. } => {
+            Some("name a target with a path, as in --target http://127.0.0.1:8080/, or add --url".to_owned())
+        }
         WorkloadError::NoRate => Some("add --rate, in messages/s of each user, as in --rate 2".to_owned()),
         WorkloadError::Conflict { setting, .. } => Some(format!("leave out --{setting}")),
         _ => None,
@@ -153,8 +158,8 @@ fn of_workload(error: &WorkloadError) -> Option<String> {
 
 /// The same command in the lab, whose kernels take every scheduler.
 fn of_scheduler(error: &SchedulerError) -> Option<String> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    matches!(error, SchedulerError::NoSchedExt).then(|| in_shell(&in_lab(arguments, &path_of)))
+    let arguments = || own_arguments()[1..].to_vec();
+    matches!(error, SchedulerError::NoSchedExt).then(|| in_shell(&in_lab(arguments(), &path_of)))
 }
 
 /// The same command in the lab, which has Klatch and what `--file` brings. `path_of` finds a program.
@@ -205,6 +210,8 @@ fn of_conflict(conflict: Conflict) -> Option<&'static str> {
         Conflict::SubprotocolAndTransport => Some("leave out --subprotocol"),
         Conflict::LoginAndCrowd => Some("leave out --crowd, or user and password of the target"),
         Conflict::LoginAndWorkload => None,
+        Conflict::UrlAndCrowd => Some("leave out --crowd"),
+        Conflict::UrlAndProtocol => Some("leave out --url, or name a server of HTTP"),
         Conflict::ChurnAndCrowd => Some("leave out --churn or --crowd"),
         Conflict::ReadersAndTarget
         | Conflict::ReadersAndCrowdKnobs

@@ -78,7 +78,7 @@ impl Conformance {
             let target: Target = self.target.parse()?;
             self.has_checks(&self.target, target.endpoint.protocol)?;
             anyhow::ensure!(
-                target.context_root.is_none(),
+                target.context_root().is_none(),
                 "no checks have a path of HTTP: leave it out of {}",
                 self.target
             );

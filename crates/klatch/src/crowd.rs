@@ -16,6 +16,7 @@ use klatch_report::RunProgress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{check_can_write, is_stdout, print, print_error, print_line, save_or_print};
+use crate::own_arguments::own_arguments;
 use crate::quantity::{Time, port, whole};
 use crate::shard_option::ShardOption;
 use crate::transport::{TlsArgs, WebSocketOptions, check_tls, with_tls, with_transport};
@@ -150,7 +151,7 @@ impl Crowd {
             !self.tls.ktls || !is_two_per_user,
             "--ktls needs event loops, not two threads per user"
         );
-        let CrowdJob { workload, load, timeout_s, connect_timeout_s, seed, ledger, login, .. } = job;
+        let CrowdJob { workload, load, timeout_s, connect_timeout_s, seed, ledger, login, request, .. } = job;
         let options = Options {
             workload,
             threads,
@@ -161,6 +162,7 @@ impl Crowd {
             gate_timeout: self.gate_timeout.0,
             ledger,
             login: login.map(Arc::new),
+            request,
             steered: self.job,
         };
         let (control, inbox) = control_channel();
@@ -198,7 +200,7 @@ impl Crowd {
                 workload: options.workload,
                 gate: options.gate,
                 started_at,
-                command: std::env::args().collect(),
+                command: own_arguments(),
                 build: build(),
             };
             save_or_print(&shard_record(plan, result.clone(), report.clone())?, out)?;
@@ -214,10 +216,16 @@ impl Crowd {
             Some(folder) => Load::Folder(folder),
             None => Load::Server(self.endpoint(&workload)?),
         };
+        let server = match &load {
+            Load::Server(server) => Some(server),
+            Load::Folder(_) => None,
+        };
+        let request = workload.request_parts(&self.workload.header_values(), server)?;
         let job = CrowdJob {
             workload,
             load,
             login: None,
+            request,
             loops: (!self.threads).then_some(self.loops),
             timeout_s: self.timeout.0.as_secs_f64(),
             connect_timeout_s: self.connect_timeout.0.as_secs_f64(),

@@ -280,11 +280,17 @@ impl Duet {
             }
             DuetSideName::Target(target) => Subject::Target(TargetPlan { target, java }),
         };
+        let target = match &subject {
+            Subject::Target(plan) => Some(&plan.target),
+            Subject::Platform(_) => None,
+        };
+        let workload = self.workload.workload_at(target)?;
         Ok(Plan {
+            header_values: self.workload.header_values(),
             crowd: crowd.kind(),
             crowd_settings: self.crowd_knobs.clone(),
             timeout: self.timeout.0,
-            ..duet_plan(subject, self.workload.workload()?, &self.out, self.schedule.seed())
+            ..duet_plan(subject, workload, &self.out, self.schedule.seed())
         })
     }
 }

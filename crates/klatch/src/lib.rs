@@ -25,6 +25,7 @@ mod man;
 mod merge;
 mod next;
 mod output;
+mod own_arguments;
 mod pager;
 mod plan;
 mod platforms;

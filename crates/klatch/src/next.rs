@@ -7,6 +7,7 @@ use klatch_record::{Estimate, Metric, Record};
 use klatch_report::{Ending, Report, fitted, width};
 
 use crate::output::print;
+use crate::own_arguments::own_arguments;
 
 /// Half the width of an interval, as a share of the mean, above which a longer run is the next command.
 const WIDE: f64 = 0.05;
@@ -28,12 +29,12 @@ pub(crate) fn open(out: &Path) -> Vec<String> {
 
 /// The command of this process with other values of options, which come last.
 pub(crate) fn again(options: &[(&str, &str)]) -> Vec<String> {
-    changed(std::env::args().skip(1), options)
+    changed(own_arguments().into_iter().skip(1), options)
 }
 
 /// The command of this process with other values of options, before its last `tail` arguments, which are a command of their own.
 pub(crate) fn again_before(tail: usize, options: &[(&str, &str)]) -> Vec<String> {
-    let mut own: Vec<String> = std::env::args().skip(1).collect();
+    let mut own = own_arguments().split_off(1);
     let mut command = own.split_off(own.len().saturating_sub(tail));
     if own.pop_if(|last| last == "--").is_some() {
         command.insert(0, "--".to_owned());

@@ -63,13 +63,14 @@ pub(crate) struct Run {
     #[arg(long, conflicts_with = "target", help_heading = SERVER)]
     transport: Option<Transport>,
     /// Running server to measure instead of a platform: irc://, ircs://, ws:// and wss:// (with a path), redis://, nats://, mqtt://, also with USER:PASSWORD@; of workload rr: echo://, redis://,
-    /// http://, postgres://; of web, trade and orders: http://; trade on a DayTrader: http://HOST:PORT/daytrader
+    /// http:// and https:// (with a path: requests for that URL), postgres://; of web: http://, https://; of trade and orders: http://; trade on a
+    /// DayTrader: http://HOST:PORT/daytrader
     #[arg(long, value_name = "irc://HOST:PORT", help_heading = SERVER)]
     target: Option<Target>,
     /// File with the password of a target with a user or an @: redis://alice@HOST:PORT. KLATCH_PASSWORD is one too
     #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
     password_file: Option<PathBuf>,
-    /// File with the authorities that may have signed the certificate of an ircs:// or wss:// target, in PEM
+    /// File with the authorities that may have signed the certificate of an ircs://, wss:// or https:// target, in PEM
     /// [default: that of SSL_CERT_FILE, or those of the system]
     #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
     ca: Option<PathBuf>,
@@ -334,7 +335,7 @@ impl Run {
         );
         let pair = |setting: &Setting| (setting.name.clone(), setting.value.clone());
         let number = |name: &str, value: u32| (name.to_owned(), value.to_string());
-        let mut workload = self.workload.table();
+        let mut workload = self.workload.table()?;
         let (mut server, mut crowd): (Vec<_>, Vec<_>) =
             (self.knobs.iter().map(pair).collect(), self.crowd_knobs.iter().map(pair).collect());
         server.extend(self.transport.map(transport_setting).iter().map(pair));
@@ -393,7 +394,8 @@ impl Run {
             "trial count must be 1 to 1,000, got {}",
             self.trials
         );
-        let kind = self.workload.workload()?.kind();
+        let workload = self.workload.workload_at(self.target.as_ref())?;
+        let kind = workload.kind();
         self.require.require.iter().try_for_each(|one| one.metric_of(kind).map(drop))?;
         anyhow::ensure!(self.warmups <= 1000, "warm-up count must be 0 to 1,000, got {}", self.warmups);
         anyhow::ensure!(
@@ -429,7 +431,8 @@ impl Run {
             crowd_settings: self.crowd_knobs,
             sysctls: self.sysctls,
             scheduler: self.scheduler,
-            workload: self.workload.workload()?,
+            header_values: self.workload.header_values(),
+            workload,
             shards: self.spread.shards()?,
             remote: self.spread.remote()?,
             instruments: self.instruments,

@@ -16,7 +16,7 @@ const NOT_MEASURED: [&str; 9] =
 
 /// Cases of options with values that are not the defaults, after `klatch run`. `JAVA` is a program that reports Java 17, and `DIR` a
 /// folder with a catalog.
-const CASES: [&str; 33] = [
+const CASES: [&str; 36] = [
     "",
     "--platform native-uring",
     "--platform native-threads --volanomark",
@@ -26,6 +26,9 @@ const CASES: [&str; 33] = [
     "--target irc://[::1]:6667",
     "--target wss://chat.example:443/irc?a=b --ca ca.pem --subprotocol binary.ircv3.net",
     "--target http://127.0.0.1:9080/daytrader --workload trade",
+    "--target https://h/p?a=b --ca ca.pem --workload rr --method PUT --header 'Accept: x' --header 'Cookie: @/dev/null' --expect-json /a=b",
+    "--target http://[::1]:8080 --workload rr --url /x --expect-status 404",
+    "--target https://h/ --workload web --static-only",
     "--platform java-threads@17 --java JAVA",
     "--platform native-epoll --crowd java --java JAVA",
     "--catalog DIR",

@@ -4,13 +4,16 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use klatch_record::settings::{Form, Scope, Setting};
 use klatch_record::{
-    Authorities, CrowdJob, Endpoint, Load, ProtocolName, Subprotocol, WebSocket, Workload, WorkloadKind,
+    Authorities, CrowdJob, Endpoint, HeaderValues, Load, ProtocolName, Subprotocol, WebSocket, Workload,
+    WorkloadKind,
 };
 use klatch_report::run_again;
 use klatch_runner::samples::record_of;
 
 use crate::run::tests::{java_17, parse, text};
 use crate::workload::{OfCrowd, OfDuet, OfRun, Offer, WorkloadArgs};
+
+const SHA256: &str = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
 
 /// A value of each setting that is neither the default nor what follows from the defaults, and fits them. A setting without a value here
 /// fails the tests below.
@@ -27,6 +30,15 @@ fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)>
             return vec![("pacing", "rate".to_owned()), of("60s:100,0s:50,2.5s:0")];
         }
         (_, "stages") => "60s:100,0s:50,2.5s:0".to_owned(),
+        (_, "url") => "/a?b=c".to_owned(),
+        (_, "urls") => concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/urls.txt").to_owned(),
+        (_, "method") => return vec![("url", "/".to_owned()), of("PUT")],
+        (_, "header") => return vec![("url", "/".to_owned()), of("Accept: a b\nCookie: @/dev/null")],
+        (_, "body_file") => return vec![("url", "/".to_owned()), of("/dev/null")],
+        (_, "expect_status") => return vec![("url", "/".to_owned()), of("204")],
+        (_, "expect_length") => return vec![("url", "/".to_owned()), of("3")],
+        (_, "expect_sha256") => return vec![("url", "/".to_owned()), of(SHA256)],
+        (_, "expect_json") => return vec![("url", "/".to_owned()), of("/a=b\n/c=true")],
         (_, "rate") if kind == WorkloadKind::Chat => return vec![("pacing", "rate".to_owned()), of("7")],
         (_, "pacing") => return vec![of("flood")],
         (_, "database") => "postgresql".to_owned(),
@@ -47,7 +59,7 @@ fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)>
             .find(|word| Some(*word) != usual.as_deref())
             .unwrap()
             .to_owned(),
-        (Form::Text, name) => panic!("{name} needs another value here"),
+        (Form::Text | Form::Lines, name) => panic!("{name} needs another value here"),
     };
     // One user of each trader fewer than there are.
     vec![if setting.name == "users_per_trader" { of("199") } else { of(&value) }]
@@ -57,9 +69,10 @@ fn all() -> impl Iterator<Item = (WorkloadKind, &'static Setting)> {
     WorkloadKind::ALL.into_iter().flat_map(|kind| kind.settings().iter().map(move |setting| (kind, setting)))
 }
 
-/// A platform that has all settings of this kind.
-fn platform_of(kind: WorkloadKind) -> &'static str {
-    match kind {
+/// A platform that has all settings of this workload.
+fn platform_of(workload: &Workload) -> &'static str {
+    match workload.kind() {
+        WorkloadKind::Rr if workload.has_url() => "nginx",
         WorkloadKind::Chat | WorkloadKind::Rr => "native-epoll",
         WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => "jetty",
         WorkloadKind::Files => "native-pread",
@@ -143,6 +156,7 @@ fn job(workload: Workload) -> CrowdJob {
         false => Load::Folder("/data".into()),
     };
     CrowdJob {
+        request: workload.request_parts(&HeaderValues::default(), None).unwrap(),
         workload,
         load,
         login: None,
@@ -219,7 +233,9 @@ fn every_setting_goes_from_option_to_crowd_to_record_and_back_to_the_plan() {
     let java = java_17(folder.path()).display().to_string();
     for (kind, setting) in all().filter(|(_, setting)| setting.scope != Scope::Crowd) {
         let workload = made_of(kind, &another(setting, kind));
-        let words = match platform_of(kind) {
+        let words = match platform_of(&workload) {
+            // One of HTTP, whatever is installed.
+            "nginx" => vec!["--target", "http://127.0.0.1:8080"],
             // A record has the version of Java with the name.
             "jetty" => vec!["--platform", "jetty@17", "--java", &java],
             platform => vec!["--platform", platform],
@@ -268,8 +284,10 @@ fn a_job_stands_in_place_of_all_options_but_those_of_the_program() {
     for argument in klatch.find_subcommand("crowd").unwrap().get_arguments() {
         let Some(long) = argument.get_long() else { continue };
         let word = argument.get_possible_values().first().map(|word| word.get_name().to_owned());
-        let values =
-            word.into_iter().chain(["1", "0/2", "irc", "uring", "ws", "text", "1s:5", ""].map(str::to_owned));
+        let values = word.into_iter().chain(
+            ["1", "404", "0/2", "irc", "uring", "ws", "text", "1s:5", "/", "PUT", SHA256, ""]
+                .map(str::to_owned),
+        );
         // With the first value that it takes, if it takes any.
         let kinds = values.map(|value| {
             let option = if value.is_empty() { format!("--{long}") } else { format!("--{long}={value}") };
@@ -343,8 +361,9 @@ fn every_setting_is_a_key_of_study_files() {
     };
     for (kind, setting) in all().filter(|(_, setting)| matches!(setting.scope, Scope::All | Scope::End)) {
         let given = another(setting, kind);
-        let platform = platform_of(kind);
-        let values = given.iter().map(|(name, value)| format!("{name} = '{value}'\n")).collect::<String>();
+        let platform = platform_of(&made_of(kind, &given));
+        let values =
+            given.iter().map(|(name, value)| format!("{name} = '''{value}'''\n")).collect::<String>();
         let text =
             format!("question = 'q'\nplatforms = ['{platform}']\n[workload]\nkind = '{kind}'\n{values}");
         std::fs::write(&path, &text).unwrap();
@@ -368,7 +387,7 @@ fn reference() -> String {
             let value = match setting.form() {
                 Form::Switch => "on, off".to_owned(),
                 Form::Words(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "),
-                Form::Whole | Form::Number | Form::Time | Form::Text => setting.unit.to_owned(),
+                Form::Whole | Form::Number | Form::Time | Form::Text | Form::Lines => setting.unit.to_owned(),
             };
             let default = setting.follows.map(str::to_owned).or_else(|| setting.value_of(&kind.usual()));
             let place = match setting.scope {

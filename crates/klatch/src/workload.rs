@@ -6,7 +6,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use klatch_record::settings::{Form, Scope, Setting};
-use klatch_record::{Workload, WorkloadKind};
+use klatch_record::{HeaderField, HeaderValue, HeaderValues, Workload, WorkloadKind};
+use klatch_runner::Target;
 
 /// Help heading of these options.
 const HEADING: &str = "Workload";
@@ -19,6 +20,11 @@ pub(crate) const GROUP: &str = "settings";
 
 /// The key of the kind in study files.
 const KIND_KEY: &str = "kind";
+
+/// The settings that name URLs, first that of one.
+const URLS: [&str; 2] = ["url", "urls"];
+/// The setting whose values may be secrets.
+pub(crate) const HEADER: &str = "header";
 
 /// Which settings a command offers.
 pub(crate) trait Offer {
@@ -62,9 +68,21 @@ pub(crate) struct WorkloadArgs<O> {
 
 impl<O: Offer> WorkloadArgs<O> {
     /// The kind and the settings that were given, as a study file has them.
-    pub(crate) fn table(&self) -> Vec<(String, String)> {
-        let given = self.given.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
-        std::iter::once((KIND_KEY.to_owned(), self.kind.name().to_owned())).chain(given).collect()
+    ///
+    /// # Errors
+    /// As of [`WorkloadArgs::workload`].
+    pub(crate) fn table(&self) -> anyhow::Result<Vec<(String, String)>> {
+        let workload = self.workload()?;
+        // A header field without a value that may be secret.
+        let public = |name: &str| {
+            let mut settings = self.kind.settings().iter().filter(|setting| setting.form() == Form::Lines);
+            settings.find(|setting| setting.name == name).and_then(|setting| setting.value_of(&workload))
+        };
+        let given = self
+            .given
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), public(name).unwrap_or_else(|| value.clone())));
+        Ok(std::iter::once((KIND_KEY.to_owned(), self.kind.name().to_owned())).chain(given).collect())
     }
 
     /// The kind of the workload.
@@ -77,9 +95,40 @@ impl<O: Offer> WorkloadArgs<O> {
     /// # Errors
     /// A number is out of range, or an option does not fit the workload or another option.
     pub(crate) fn workload(&self) -> anyhow::Result<Workload> {
-        let given: Vec<(&str, &str)> =
-            self.given.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        self.workload_with(&[])
+    }
+
+    fn workload_with(&self, more: &[(&str, &str)]) -> anyhow::Result<Workload> {
+        let given = self.given.iter().map(|(name, value)| (*name, value.as_str()));
+        let given: Vec<(&str, &str)> = given.chain(more.iter().copied()).collect();
         Ok(self.kind.workload(&given)?)
+    }
+
+    /// The workload at a target, whose path is the URL of requests.
+    ///
+    /// # Errors
+    /// As of [`WorkloadArgs::workload`], or an option names URLs too.
+    pub(crate) fn workload_at(&self, target: Option<&Target>) -> anyhow::Result<Workload> {
+        let path = target.and_then(|target| target.path.as_deref());
+        let Some(path) = path.filter(|_| self.kind == WorkloadKind::Rr) else { return self.workload() };
+        match self.given.iter().find(|(name, _)| URLS.contains(name)) {
+            None => self.workload_with(&[(URLS[0], path)]),
+            Some(_) if path == "/" => self.workload(),
+            Some((name, _)) => {
+                anyhow::bail!("the target has a path, and so has --{name}: leave out one of both")
+            }
+        }
+    }
+
+    /// The values of header fields that the workload does not have, as they may be secrets.
+    pub(crate) fn header_values(&self) -> HeaderValues {
+        let lines =
+            self.given.iter().filter(|(name, _)| *name == HEADER).flat_map(|(_, text)| text.split('\n'));
+        let hidden = |line| match HeaderField::parse(line) {
+            Ok((HeaderField { name, value: HeaderValue::Hidden }, Some(value))) => Some((name, value)),
+            _ => None,
+        };
+        HeaderValues(lines.filter_map(hidden).collect())
     }
 }
 
@@ -132,8 +181,11 @@ impl<O: Offer> FromArgMatches for WorkloadArgs<O> {
         let kind = matches.get_one::<String>(KIND).and_then(|name| name.parse().ok()).unwrap_or_default();
         let value = |(name, owners): Owners| {
             let is_given = matches.value_source(name) == Some(ValueSource::CommandLine);
+            let lines =
+                || matches.get_many::<String>(name).into_iter().flatten().cloned().collect::<Vec<_>>();
             let text = || match owners[0].1.form() {
                 Form::Switch => "on".to_owned(),
+                Form::Lines => lines().join("\n"),
                 _ => matches.get_one::<String>(name).cloned().unwrap_or_default(),
             };
             is_given.then(|| (name, text()))
@@ -157,6 +209,8 @@ fn argument((name, owners): &Owners) -> Arg {
     let argument = Arg::new(*name).long(name.replace('_', "-")).help(help(owners)).help_heading(HEADING);
     let argument = match setting.form() {
         Form::Switch => return argument.action(ArgAction::SetTrue),
+        // A wrong line may have a secret in it, which an answer of the parser would show.
+        Form::Lines => argument.action(ArgAction::Append),
         Form::Words(words) => argument.value_parser(PossibleValuesParser::new(words.iter().map(possible))),
         // The other settings decide what else it must be.
         Form::Whole | Form::Number | Form::Time | Form::Text => argument.value_parser(move |text: &str| {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Authorities, Endpoint, Login, WebSocket, Workload};
+use crate::{Authorities, Endpoint, Login, RequestParts, WebSocket, Workload};
 
 /// All that a crowd process needs to run, apart from the options of its program: the first line of its standard input, as JSON. The commands of
 /// its parent follow. Definition: `docs/reference/protocol.md`.
@@ -19,6 +19,9 @@ pub struct CrowdJob {
     /// What its users say of themselves; absent for a server that lets everybody in. No option has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub login: Option<Login>,
+    /// What its requests for URLs are made of; absent without URLs. No option has the values of header fields.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestParts>,
     /// Event loops, at least 1; absent for two threads a user, and for readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loops: Option<usize>,
@@ -151,6 +154,10 @@ mod tests {
                 ..Endpoint::plain(ProtocolName::Irc, "::1", 6667)
             }),
             login: Some(Login { user: Some("alice".into()), password: Some("p".into()) }),
+            request: Some(RequestParts {
+                headers: vec![("Cookie".into(), "c".into())],
+                ..RequestParts::default()
+            }),
             loops: Some(2),
             timeout_s: 60.0,
             connect_timeout_s: 0.1,

@@ -34,6 +34,7 @@ mod printable;
 mod protocol;
 mod record;
 mod replay;
+mod request_parts;
 mod requirement;
 mod results;
 mod run_options;
@@ -107,6 +108,7 @@ pub use record::{
     UsageOfBoth, VmInForce,
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
+pub use request_parts::{Body, HeaderValues, RequestError, RequestParts, UrlChoice};
 pub use requirement::{Judgement, JudgementStatus, Relation, Requirement, RequirementError};
 pub use results::Results;
 pub use run_options::{RemoteOptions, RunOptions};
@@ -131,8 +133,8 @@ pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use words::{grouped, range_in_words};
 pub use workload::{
     Arrivals, CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES,
-    FilesWorkload, OrdersWorkload, Pacing, ReadOrder, RrWorkload, Stage, Stages, TradeMix, TradeWorkload,
-    WebWorkload, Workload, WorkloadError, WorkloadKind, settings,
+    FilesWorkload, HeaderField, HeaderValue, JsonValue, OrdersWorkload, Pacing, ReadOrder, RrWorkload, Stage,
+    Stages, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadError, WorkloadKind, settings,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

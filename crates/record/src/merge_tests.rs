@@ -282,7 +282,9 @@ fn sums_that_do_not_fit_are_refused() {
         ("context switches", |record| crowd(record).switches_involuntary = Some(MOST)),
         ("threads", |record| crowd(record).threads = MOST),
         ("resident sets", |record| crowd(record).memory_peak_bytes = Some(MOST)),
-        ("parties", |record| record.results = Results::Rr { parties: PARTIES }),
+        ("parties", |record| {
+            record.results = Results::Rr { parties: PARTIES, kinds: Vec::new(), reopened: 0 }
+        }),
         ("operations in the window", |record| {
             let parties = PartyCounts::default();
             record.results = Results::Web { parties, in_window: MOST, conforming: None };

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::merge::MergeError;
 use crate::orders::OrdersCounts;
+use crate::record::is_zero;
 use crate::sums::sum;
 use crate::{Conforming, Latency, OperationKindScore, OrdersScore, PartyCounts, WorkloadKind};
 
@@ -22,6 +23,13 @@ pub enum Results {
     Rr {
         /// How transactions are spread over the connections.
         parties: PartyCounts,
+        /// The transactions of each URL, sorted by method and path. Absent for fewer than two.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        kinds: Vec<OperationKindScore>,
+        /// Connections that the server closed after a reply, and that were made anew within the time of the run. Absent if 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        reopened: u64,
     },
     /// Of `web`.
     Web {
@@ -73,7 +81,7 @@ impl Results {
         let (parties, in_window, kinds) = (PartyCounts::default(), 0, Vec::new());
         match workload {
             WorkloadKind::Chat => Results::Chat { reconnects: None },
-            WorkloadKind::Rr => Results::Rr { parties },
+            WorkloadKind::Rr => Results::Rr { parties, kinds, reopened: 0 },
             WorkloadKind::Web => Results::Web { parties, in_window, conforming: None },
             WorkloadKind::Files => Results::Files { parties },
             WorkloadKind::Trade => Results::Trade { parties, in_window, kinds },
@@ -120,7 +128,14 @@ impl Results {
             (Chat { reconnects: one }, Chat { reconnects: more }) => {
                 Chat { reconnects: Latency::merge(one.iter().chain(more))? }
             }
-            (Rr { parties: one }, Rr { parties: more }) => Rr { parties: one.with(more)? },
+            (
+                Rr { parties, kinds, reopened },
+                Rr { parties: more, kinds: more_kinds, reopened: more_reopened },
+            ) => Rr {
+                parties: parties.with(more)?,
+                kinds: OperationKindScore::merge(&[kinds, more_kinds])?,
+                reopened: sum("reopened connections", [*reopened, *more_reopened])?,
+            },
             (Files { parties: one }, Files { parties: more }) => Files { parties: one.with(more)? },
             (
                 Web { parties, in_window, conforming },
@@ -161,7 +176,7 @@ impl Results {
     pub fn parties(&self) -> Option<PartyCounts> {
         match self {
             Results::Chat { .. } => None,
-            Results::Rr { parties }
+            Results::Rr { parties, .. }
             | Results::Files { parties }
             | Results::Web { parties, .. }
             | Results::Trade { parties, .. }
@@ -182,8 +197,16 @@ impl Results {
     /// The operations of each kind; empty where there is only one kind.
     pub fn kinds(&self) -> &[OperationKindScore] {
         match self {
-            Results::Trade { kinds, .. } | Results::Orders { kinds, .. } => kinds,
+            Results::Rr { kinds, .. } | Results::Trade { kinds, .. } | Results::Orders { kinds, .. } => kinds,
             _ => &[],
+        }
+    }
+
+    /// Connections of `rr` that the server closed after a reply; 0 for other workloads.
+    pub fn reopened(&self) -> u64 {
+        match self {
+            Results::Rr { reopened, .. } => *reopened,
+            _ => 0,
         }
     }
 

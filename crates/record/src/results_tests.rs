@@ -26,7 +26,7 @@ fn results(workload: WorkloadKind, numbers: &[u64]) -> Results {
             let counts: Vec<_> = numbers.iter().map(|number| (number << 10, *number)).collect();
             Results::Chat { reconnects: Latency::from_counts_ns(&counts).unwrap() }
         }
-        WorkloadKind::Rr => Results::Rr { parties },
+        WorkloadKind::Rr => Results::Rr { parties, kinds, reopened: in_window },
         WorkloadKind::Files => Results::Files { parties },
         WorkloadKind::Web => {
             let mut received: BTreeMap<u64, u64> = BTreeMap::new();

@@ -149,6 +149,7 @@ fn full(record: &Record) -> String {
         + &percentiles(latency, record.latency.as_ref())
         + &stages(record)
         + &reconnects(record)
+        + &reopened(record)
         + &record.results.orders().map_or_else(String::new, limits_and_mix)
         + &kinds(record.results.kinds())
         + &usage(record)
@@ -167,6 +168,17 @@ fn values(rows: Vec<Row>) -> String {
     let mut table = TextTable::new([Column::name(""), Column::number("")]);
     rows.into_iter().for_each(|row| table.row(row));
     format!("{table}\n")
+}
+
+/// The connections that a server closed after a reply; nothing where it kept them.
+fn reopened(record: &Record) -> String {
+    match record.results.reopened() {
+        0 => String::new(),
+        count => format!(
+            "\nThe server closed connections {} times after a reply. Each was opened anew, in the time of the run.\n",
+            grouped(count)
+        ),
+    }
 }
 
 /// The reconnects during a run; nothing where there was none.

@@ -39,9 +39,15 @@ pub(crate) fn describe(workload: &Workload) -> String {
             let pacing =
                 scheduled(rr.rate_per_connection_per_s, rr.stages.as_ref(), "requests/s a connection")
                     .unwrap_or_else(|| "closed loop".to_owned());
-            format!(
-                "{connections} connections × {depth} requests of {size_bytes} bytes for {duration_s} s, {pacing}"
-            )
+            let of = match (&rr.url, &rr.urls) {
+                (Some(url), _) => {
+                    let usual = if rr.body_file.is_some() { "POST" } else { "GET" };
+                    format!("{} {url}", rr.method.as_deref().unwrap_or(usual))
+                }
+                (None, Some(file)) => format!("the URLs in {file}"),
+                (None, None) => format!("{size_bytes} bytes"),
+            };
+            format!("{connections} connections × {depth} requests of {of} for {duration_s} s, {pacing}")
         }
     }
 }

@@ -40,9 +40,15 @@ pub enum Conflict {
     SubprotocolAndTransport,
     /// A context root outside workload `trade`.
     #[error(
-        "the path of an http:// target is the context root of a DayTrader, which workload trade has: leave out the path"
+        "the path of an http:// target is the context root of a DayTrader in workload trade, and a URL in rr: leave out the path"
     )]
     ContextRootAndWorkload,
+    /// Requests for URLs of a server that speaks no HTTP.
+    #[error("requests for a URL need a server of HTTP")]
+    UrlAndProtocol,
+    /// Requests for URLs by a crowd with threads.
+    #[error("the native crowd with event loops makes requests for a URL, the other crowds do not")]
+    UrlAndCrowd,
     /// A login in a Java crowd.
     #[error("users log in with a password in the native crowd only")]
     LoginAndCrowd,

@@ -403,6 +403,7 @@ mod tests {
                 }),
                 load: Load::Server(Endpoint::plain(ProtocolName::Irc, "127.0.0.1", 1)),
                 login: None,
+                request: None,
                 loops: Some(1),
                 timeout_s: 60.0,
                 connect_timeout_s: 10.0,

@@ -8,6 +8,7 @@ use klatch_platforms::{
 use klatch_record::{CrowdInfo, CrowdJob, CrowdProgram, Endpoint, Load, Workload, shard_name};
 
 use crate::description::name_and_value;
+use crate::error::RunError;
 use crate::plan::{CrowdKind, Plan};
 use crate::shard::ShardServer;
 
@@ -47,18 +48,21 @@ impl CrowdCommand {
         plan: &Plan,
         assignment: CrowdAssignment<'_>,
         java: Option<&Java>,
-    ) -> Result<CrowdCommand, PlatformError> {
+    ) -> Result<CrowdCommand, RunError> {
         let CrowdAssignment { workload, server, host, ledger } = assignment;
         let knobs = crowd_knobs(plan)?;
         let mut program = match java {
             Some(java) => {
                 let mut program = vec![java.path.display().to_string()];
                 program.extend(knobs.java_options.iter().cloned());
-                program.extend(["-jar".to_owned(), klatch_jar()?.display().to_string()]);
+                program.extend([
+                    "-jar".to_owned(),
+                    klatch_jar().map_err(PlatformError::from)?.display().to_string(),
+                ]);
                 program
             }
             None if host.is_some() => vec![plan.remote.program.clone()],
-            None => vec![klatch_program()?.display().to_string()],
+            None => vec![klatch_program().map_err(PlatformError::from)?.display().to_string()],
         };
         program.push("crowd".to_owned());
         let (loops, threads) = match plan.crowd {
@@ -66,7 +70,8 @@ impl CrowdCommand {
             CrowdKind::NativeThreads => (None, Some("--threads".to_owned())),
             CrowdKind::Java => (None, None),
         };
-        let job = CrowdJob { loops, ledger, ..job(plan, workload, Load::Server(server)) };
+        let request = workload.request_parts(&plan.header_values, Some(&server))?;
+        let job = CrowdJob { loops, ledger, request, ..job(plan, workload, Load::Server(server)) };
         let on_host = |command: Vec<String>| match host {
             Some(host) => plan.remote.reach.command(host, &command),
             None => command,
@@ -160,6 +165,7 @@ fn job(plan: &Plan, workload: Workload, load: Load) -> CrowdJob {
         workload,
         load,
         login: plan.login().cloned(),
+        request: None,
         loops: None,
         timeout_s: plan.timeout.as_secs_f64(),
         connect_timeout_s: plan.connect_timeout.as_secs_f64(),

@@ -8,7 +8,8 @@ use klatch_platforms::{
     CapacityError, DatabaseError, JavaError, PlatformError, ProcessError, ServerError, SysctlError,
 };
 use klatch_record::{
-    LatencyError, MergeError, ProtocolName, SaveError, Transport, WorkloadError, WorkloadKind, error_chain,
+    LatencyError, MergeError, ProtocolName, RequestError, SaveError, Transport, WorkloadError, WorkloadKind,
+    error_chain,
 };
 use klatch_schedulers::SchedulerError;
 use thiserror::Error;
@@ -21,6 +22,9 @@ pub enum RunError {
     /// A number of the workload is out of range.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
+    /// A part of the requests cannot be used.
+    #[error(transparent)]
+    Request(#[from] RequestError),
     /// The counters of the lab failed.
     #[error("cannot count the operations of the run: {0}")]
     Counts(#[from] InstrumentError),

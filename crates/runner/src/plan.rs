@@ -8,7 +8,8 @@ use klatch_platforms::{
     PlatformError, PlatformRequest, Setting, VolanoMarkCrowd, add_volanomark_yield, volanomark_test,
 };
 use klatch_record::{
-    Build, CrowdProgram, Endpoint, InstrumentName, Login, Requirement, RunOptions, Subprotocol, Workload,
+    Build, CrowdProgram, Endpoint, HeaderValues, InstrumentName, Login, Requirement, RunOptions, Subprotocol,
+    Workload,
 };
 use klatch_schedulers::SchedulerSpec;
 
@@ -32,6 +33,8 @@ pub struct Plan {
     pub scheduler: Option<SchedulerSpec>,
     /// Rooms, users, messages and pacing.
     pub workload: Workload,
+    /// Values of header fields of its requests that the workload does not have.
+    pub header_values: HeaderValues,
     /// Crowd processes among which the rooms are split; at least one for each server and host.
     pub shards: u32,
     /// Machines that run the crowd, if not this one.
@@ -105,6 +108,7 @@ impl Plan {
             sysctls: Vec::new(),
             scheduler: None,
             workload: Workload::default(),
+            header_values: HeaderValues::default(),
             shards: defaults.shards,
             remote: Remote::default(),
             instruments: Vec::new(),

@@ -43,17 +43,26 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
     if let Subject::Platform(own) = &plan.subject {
         check_transport(plan, own, transport)?;
     }
-    let has_root = match &subject {
-        ResolvedSubject::Target(TargetPlan { target, .. }) => target.context_root.is_some(),
-        ResolvedSubject::Platform(..) => false,
+    let (has_root, server) = match &subject {
+        ResolvedSubject::Target(TargetPlan { target, .. }) => {
+            (target.context_root().is_some(), Some(&target.endpoint))
+        }
+        ResolvedSubject::Platform(..) => (false, None),
     };
+    let asks = plan.workload.has_url();
     let churns = plan.workload.chat().is_some_and(ChatWorkload::has_churn);
     first_conflict([
-        (has_root && workload != WorkloadKind::Trade, Conflict::ContextRootAndWorkload),
+        (
+            has_root && !matches!(workload, WorkloadKind::Trade | WorkloadKind::Rr),
+            Conflict::ContextRootAndWorkload,
+        ),
+        (asks && protocol != ProtocolName::Http, Conflict::UrlAndProtocol),
+        (asks && plan.crowd != CrowdKind::Native, Conflict::UrlAndCrowd),
         (churns && plan.crowd != CrowdKind::Native, Conflict::ChurnAndCrowd),
         (plan.login().is_some() && plan.crowd == CrowdKind::Java, Conflict::LoginAndCrowd),
         (plan.login().is_some() && workload != WorkloadKind::Chat, Conflict::LoginAndWorkload),
     ])?;
+    plan.workload.request_parts(&plan.header_values, server)?;
     if plan.scheduler.is_some() && klatch_schedulers::sched_ext_state().is_none() {
         return Err(SchedulerError::NoSchedExt.into());
     }

@@ -17,6 +17,7 @@ pub(crate) fn run_options(plan: &Plan) -> RunOptions {
         sysctls: _,
         scheduler,
         workload: _,
+        header_values: _,
         shards,
         remote,
         instruments,

@@ -59,8 +59,9 @@ impl<'a> Session<'a> {
         processes: &'a Processes,
     ) -> Result<Session<'a>, RunError> {
         // Crowds of the other workloads say in their results that they could not connect.
-        if let (ResolvedSubject::Target(target), WorkloadKind::Web, true) =
-            (subject, plan.workload.kind(), plan.remote.hosts.is_empty())
+        let asks_first = plan.workload.kind() == WorkloadKind::Web || plan.workload.has_url();
+        if let (ResolvedSubject::Target(target), true, true) =
+            (subject, asks_first, plan.remote.hosts.is_empty())
         {
             reach(&target.target.endpoint, plan.connect_timeout)?;
         }
@@ -252,9 +253,10 @@ pub(crate) fn workload_for(plan: &Plan, subject: &ResolvedSubject<'_>) -> Worklo
         (workload, ResolvedSubject::Platform(..)) => workload.clone(),
         // Klatch does not know the database behind an external server.
         (workload, ResolvedSubject::Target(TargetPlan { target, .. })) => match workload.without_database() {
-            Workload::Trade(trade) => {
-                Workload::Trade(TradeWorkload { daytrader: target.context_root.clone(), ..trade })
-            }
+            Workload::Trade(trade) => Workload::Trade(TradeWorkload {
+                daytrader: target.context_root().map(str::to_owned),
+                ..trade
+            }),
             workload => workload,
         },
     }

@@ -141,7 +141,7 @@ fn crowds(
             host: plan.remote.host(number),
             ledger: brokerage.map(|brokerage| brokerage.ledger(number)),
         };
-        Ok(CrowdCommand::new(plan, assignment, java)?)
+        CrowdCommand::new(plan, assignment, java)
     };
     shares.into_iter().enumerate().map(crowd).collect()
 }

@@ -14,8 +14,8 @@ use thiserror::Error;
 pub struct Target {
     /// Its address, and how its clients reach it.
     pub endpoint: Endpoint,
-    /// Context root of a web application on an HTTP server, without a slash at its end; `None` for the whole server.
-    pub context_root: Option<String>,
+    /// Path on an HTTP server, with a query: the URL of requests, or the context root of a web application; `None` if the address has none.
+    pub path: Option<String>,
     /// What its clients say of themselves; `None` if the address has no `@`.
     pub login: Option<Login>,
 }
@@ -55,7 +55,8 @@ pub enum TargetError {
 }
 
 /// The other schemes of targets.
-const SCHEMES: &str = "ircs://, ws://, wss://, redis://, nats://, mqtt://, echo://, http://, https://, postgres://";
+const SCHEMES: &str =
+    "ircs://, ws://, wss://, redis://, nats://, mqtt://, echo://, http://, https://, postgres://";
 
 impl FromStr for Target {
     type Err = TargetError;
@@ -79,10 +80,11 @@ impl FromStr for Target {
         if login.is_some() && !WITH_LOGIN.contains(&protocol) {
             return Err(TargetError::Login(protocol));
         }
-        let (address, path) = match address.find('/') {
-            Some(at) if transport.has_websocket() || is_http => address.split_at(at),
-            _ => (address, "/"),
+        let (address, given) = match address.find('/') {
+            Some(at) if transport.has_websocket() || is_http => (&address[..at], Some(&address[at..])),
+            _ => (address, None),
         };
+        let path = given.unwrap_or("/");
         if !path.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(wrong());
         }
@@ -110,16 +112,20 @@ impl FromStr for Target {
             tls: transport.has_tls().then_some(Authorities::System),
             ..Endpoint::plain(protocol, host, port)
         };
-        let root = path.trim_end_matches('/');
-        Ok(Target { endpoint, context_root: (is_http && !root.is_empty()).then(|| root.to_owned()), login })
+        Ok(Target { endpoint, path: given.filter(|_| is_http).map(str::to_owned), login })
     }
 }
 
 impl Target {
+    /// Context root of a web application on an HTTP server, without a slash at its end; `None` for the whole server.
+    pub fn context_root(&self) -> Option<&str> {
+        self.path.as_deref().map(|path| path.trim_end_matches('/')).filter(|root| !root.is_empty())
+    }
+
     /// The address with its scheme, user and path, as users write it; without the password.
     pub fn url(&self) -> String {
         let path = self.endpoint.websocket.as_ref().map(|websocket| websocket.path.as_str());
-        let path = path.filter(|path| *path != "/").or(self.context_root.as_deref());
+        let path = path.filter(|path| *path != "/").or(self.path.as_deref());
         let url = self.endpoint.url() + path.unwrap_or_default();
         let Some(login) = &self.login else { return url };
         let user = utf8_percent_encode(login.user.as_deref().unwrap_or_default(), NON_ALPHANUMERIC);
@@ -145,7 +151,8 @@ fn parse_scheme(scheme: &str) -> Option<(ProtocolName, Transport)> {
         .flat_map(|transport| ProtocolName::ALL.into_iter().map(move |protocol| (protocol, transport)));
     every
         .filter(|(protocol, transport)| {
-            let carried = |kind: &WorkloadKind| protocol.carries(*kind) && transport.carries(*protocol, *kind);
+            let carried =
+                |kind: &WorkloadKind| protocol.carries(*kind) && transport.carries(*protocol, *kind);
             WorkloadKind::ALL.iter().any(carried) || transport.is_plain()
         })
         .find(|(protocol, transport)| transport.scheme(*protocol) == scheme)
@@ -192,10 +199,25 @@ mod tests {
         assert_eq!(at("ws://[::1]:80/irc?a=b"), (ProtocolName::Irc, Some("/irc?a=b".to_owned()), None));
         assert_eq!(at("nats+ws://x:80"), (ProtocolName::Nats, Some("/".to_owned()), None));
         assert_eq!(at("ircs://x:1"), (ProtocolName::Irc, None, Some(Authorities::System)));
-        for url in ["nats://chat.example:4222", "wss://[::1]:80/irc?a=b", "http://x:9080/daytrader"] {
+        for url in
+            ["nats://chat.example:4222", "wss://[::1]:80/irc?a=b", "http://x:9080/daytrader", "https://x:1/"]
+        {
             assert_eq!(url.parse::<Target>().unwrap().url(), url);
         }
-        let root = |text: &str| text.parse::<Target>().unwrap().context_root;
+        for (short, url) in [
+            ("https://x/a?b=c:d", "https://x:443/a?b=c:d"),
+            ("http://[::1]", "http://[::1]:80"),
+            ("http://[::1]:8080/", "http://[::1]:8080/"),
+        ] {
+            assert_eq!(short.parse::<Target>().unwrap().url(), url);
+        }
+        assert_eq!(at("https://x"), (ProtocolName::Http, None, Some(Authorities::System)));
+        let path = |text: &str| text.parse::<Target>().unwrap().path;
+        assert_eq!(
+            (path("http://x/"), path("http://x"), path("ws://x:1/irc")),
+            (Some("/".to_owned()), None, None)
+        );
+        let root = |text: &str| text.parse::<Target>().unwrap().context_root().map(str::to_owned);
         assert_eq!(root("http://x:9080/daytrader/"), Some("/daytrader".to_owned()));
         assert_eq!(
             (root("http://x:9080/"), root("http://x:9080"), root("ws://x:80/irc")),

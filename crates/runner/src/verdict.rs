@@ -16,6 +16,9 @@ const THROTTLED_S_MAX: f64 = 0.1;
 /// Send lag of a crowd (99th percentile, µs) above which there is a warning, if it is also a tenth of the latency.
 const LAG_P99_MAX_US: f64 = 1_000.0;
 
+/// Most wrong replies that a reason shows.
+const WRONG_SHOWN_MAX: usize = 3;
+
 /// The verdict on the result of a crowd: every failure and every kind of fault is a reason.
 pub fn judge(result: &CrowdResult) -> Verdict {
     let failure = result.failure.iter().map(ToString::to_string);
@@ -41,9 +44,12 @@ pub fn judge(result: &CrowdResult) -> Verdict {
             FaultKind::Wrong => (unit_received, "wrong"),
         };
         let unit = if count == 1 { unit.to_owned() } else { plural(unit) };
-        let example = result.faults.iter().find(|fault| fault.kind == kind);
-        let example = example.map_or(String::new(), |example| format!("; first, {example}"));
-        format!("{count} {unit} {what}{example}")
+        // What came in place of what was expected differs from reply to reply.
+        let most = if kind == FaultKind::Wrong { WRONG_SHOWN_MAX } else { 1 };
+        let examples = result.faults.iter().filter(|fault| fault.kind == kind).take(most);
+        let examples = examples.map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let first = if examples.is_empty() { "" } else { "; first, " };
+        format!("{count} {unit} {what}{first}{examples}")
     });
     Verdict::from_reasons(failure.chain(faults).map(|message| Reason::new(Cause::Crowd, message)).collect())
 }

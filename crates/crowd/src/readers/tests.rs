@@ -34,6 +34,7 @@ fn options(workload: FilesWorkload, steered: bool) -> Options {
         gate_timeout: Duration::from_secs(1),
         ledger: None,
         login: None,
+        request: None,
         steered,
     }
 }

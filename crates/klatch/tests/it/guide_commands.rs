@@ -42,6 +42,9 @@ fn way(arguments: &[String]) -> Way {
         ("run", "trade") if names("://") => {
             return Way::NotHere("needs a brokerage that runs: all::daytrader");
         }
+        ("run", "rr") | ("duet", _) if names("http://") || names("https://") => {
+            return Way::NotHere("needs an HTTP server with these URLs: https");
+        }
         ("run", _) if has("--scheduler") => {
             return Way::NotHere("needs sched_ext: all::lab runs it in the lab");
         }

@@ -180,6 +180,11 @@ fn protocols() -> Vec<Protocol> {
             ..http("rr http, chunks", RR, &["--protocol", "http"])
         },
         http("rr http, two threads a user", RR, &["--protocol", "http", "--threads"]),
+        http("rr of a URL", RR, &["--protocol", "http", "--url", "/"]),
+        Protocol {
+            huge: CHUNK.to_vec(),
+            ..http("rr of a URL, chunks", RR, &["--protocol", "http", "--url", "/", "--expect-json", "/a=1"])
+        },
         http("web, before the run", WEB, &[]),
         Protocol { huge: CHUNK.to_vec(), ..http("web, before the run, chunks", WEB, &[]) },
         http("web", WEB, &["--static-only"]),

@@ -21,6 +21,7 @@ mod gate;
 mod guide_commands;
 mod history;
 mod hostile;
+mod https;
 mod in_force;
 mod instruments;
 mod interrupts;

@@ -10,7 +10,7 @@ use klatch_testing::{Need, needs};
 use crate::support::{Finished, klatch};
 
 /// A command line without the name of the program, and a part of the answer.
-const TABLE: [(&str, &str); 132] = [
+const TABLE: [(&str, &str); 133] = [
     // What excludes each other.
     ("run --rooms 10 --shards 100", "got 10: use --shards 10 or fewer, or --rooms 100"),
     ("run --servers 2 --target irc://127.0.0.1:6667", "tip: leave out --servers, or --target"),
@@ -180,6 +180,10 @@ const TABLE: [(&str, &str); 132] = [
         "no server at 127.0.0.1:1: cannot connect: Connection refused (os error 111): start it",
     ),
     ("run web --target https://127.0.0.1:1", "no server at 127.0.0.1:1: cannot connect"),
+    (
+        "run rr --target http://127.0.0.1:1 --method PUT",
+        "there is none: name a target with a path, as in --target http://127.0.0.1:8080/, or add --url",
+    ),
     ("conformance localhost:6667", "no platform is named localhost:6667; did you mean irc://localhost:6667?"),
     ("duet localhost:6667 native-epoll", "did you mean irc://localhost:6667?"),
     ("run --target htp://127.0.0.1:80", "there is no protocol htp; did you mean http?"),

@@ -19,6 +19,20 @@ pub enum WorkloadError {
         /// What was given.
         got: String,
     },
+    /// A text in a form that the setting cannot have; it may have a secret in it, so it is not shown.
+    #[error("{setting} must be {form}")]
+    Form {
+        /// Name of the setting.
+        setting: &'static str,
+        /// What it must be.
+        form: String,
+    },
+    /// A setting of requests for a URL, without one.
+    #[error("{setting} belongs to requests for a URL, and there is none")]
+    NoUrl {
+        /// Name of the setting.
+        setting: &'static str,
+    },
     /// A setting that other settings leave without a meaning.
     #[error("{setting} belongs to {owner}")]
     Unused {
@@ -63,6 +77,8 @@ impl WorkloadError {
     pub fn setting(&self) -> &str {
         match self {
             WorkloadError::Value { setting, .. }
+            | WorkloadError::Form { setting, .. }
+            | WorkloadError::NoUrl { setting }
             | WorkloadError::Unused { setting, .. }
             | WorkloadError::Conflict { setting, .. } => setting,
             WorkloadError::NoRate => "pacing",

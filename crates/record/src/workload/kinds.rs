@@ -3,6 +3,9 @@
 use super::settings::{Form, Scope, Setting};
 use super::{Workload, WorkloadError, WorkloadKind};
 
+/// The setting that a target may have in its address.
+const URL: &str = "url";
+
 impl WorkloadKind {
     /// The workload with these settings, by name and value, in any order. All others have their defaults.
     ///
@@ -47,10 +50,19 @@ impl Workload {
         self.options_of(self.settings())
     }
 
-    /// The options that describe this workload to `klatch duet`, without those that have their defaults.
-    pub fn options_of_duet(&self) -> Vec<String> {
+    /// The same where the address of the target has the URL of requests.
+    pub fn options_beside_url(&self) -> Vec<String> {
+        self.options_of(self.settings().into_iter().filter(|(setting, _)| setting.name != URL).collect())
+    }
+
+    /// The options that describe this workload to `klatch duet`, without those that have their defaults; `has_url`: the addresses of its
+    /// sides have the URL of requests.
+    pub fn options_of_duet(&self, has_url: bool) -> Vec<String> {
         let usual = self.kind().usual();
-        let settings = self.settings().into_iter().filter(|(setting, _)| setting.scope == Scope::All);
+        let settings = self
+            .settings()
+            .into_iter()
+            .filter(|(setting, _)| setting.scope == Scope::All && !(has_url && setting.name == URL));
         // A default that follows from other settings is not that of the usual workload.
         let other = |(setting, value): &(&Setting, String)| {
             setting.follows.is_some() || setting.value_of(&usual).as_ref() != Some(value)
@@ -65,6 +77,9 @@ impl Workload {
         let one = |(setting, value): (&Setting, String)| match (setting.form(), value.as_str()) {
             (Form::Switch, "on") => vec![setting.option()],
             (Form::Switch, _) => vec![],
+            (Form::Lines, lines) => {
+                lines.split('\n').flat_map(|line| [setting.option(), line.to_owned()]).collect()
+            }
             _ => vec![setting.option(), value],
         };
         kind.into_iter().flatten().chain(settings.into_iter().flat_map(one)).collect()

@@ -6,6 +6,7 @@ mod error;
 mod files;
 mod kinds;
 mod orders;
+pub(crate) mod request;
 mod rr;
 pub mod settings;
 mod stages;
@@ -20,6 +21,7 @@ pub use chat::{ChatWorkload, Pacing};
 pub use error::WorkloadError;
 pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
 pub use orders::OrdersWorkload;
+pub use request::{HeaderField, HeaderValue, JsonValue};
 pub use rr::RrWorkload;
 pub use stages::{Stage, Stages};
 pub use trade::{TradeMix, TradeWorkload};
@@ -412,7 +414,7 @@ impl Workload {
     pub(crate) fn is_random(&self) -> bool {
         match self {
             Workload::Chat(chat) => matches!(chat.pacing, Pacing::Rate { .. }) || chat.has_churn(),
-            Workload::Rr(rr) => rr.is_scheduled(),
+            Workload::Rr(rr) => rr.is_scheduled() || rr.urls.is_some(),
             Workload::Web(_) | Workload::Trade(_) | Workload::Orders(_) => true,
             Workload::Files(_) => false,
         }

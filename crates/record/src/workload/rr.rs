@@ -1,12 +1,13 @@
-//! Workload `rr`: connections that send requests, and each request has one reply with the same bytes.
+//! Workload `rr`: connections that send requests, and each request has one reply: with the same bytes, or what a URL stands for.
 
 use serde::{Deserialize, Serialize};
 
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
+use super::request::{HeaderField, JsonValue, is_method, is_path, is_sha256};
 use super::settings::{Range, Scope, Setting, field};
 use super::stages::{Stages, check_stages, stages_setting};
-use super::values::{Seconds, Word};
+use super::values::{Formed, OptionalWhole, Seconds, Word};
 use super::{RATE_MAX, SECONDS_MAX, WorkloadError};
 
 /// Most bytes that a connection may have in flight. A server holds about as many before it closes a slow reader.
@@ -21,6 +22,64 @@ pub(super) const SETTINGS: &[Setting] = &[
         .in_range(Range::Whole(SIZE_MIN, 65_536)),
     Setting::new("depth", "REQUESTS", "requests of a connection in flight", field!(Rr, depth))
         .in_range(Range::Whole(1, IN_FLIGHT_BYTES_MAX / SIZE_MIN)),
+    Setting::new(
+        "url",
+        "PATH",
+        "HTTP: path, with a query, that each request asks for, in place of a payload that comes back; the path of a target is one",
+        field!(Rr, rr => Formed { text: &mut rr.url, is_right: is_path, form: "a path that begins with / and is of ASCII without spaces" }),
+    )
+    .excluding(&["size"]),
+    Setting::new(
+        "urls",
+        "FILE",
+        "HTTP: file of URLs, of which each request has one at random: lines [WEIGHT] [METHOD] PATH",
+        field!(Rr, urls),
+    )
+    .excluding(&["size", "url"]),
+    Setting::new(
+        "method",
+        "METHOD",
+        "method of requests for a URL",
+        field!(Rr, rr => Formed { text: &mut rr.method, is_right: is_method, form: "a method in capital letters, as in GET" }),
+    )
+    .following("GET, or POST with a body"),
+    Setting::new(
+        "header",
+        "'NAME: VALUE'",
+        "header field of requests for a URL; several times for several. 'NAME: @FILE' and 'NAME: $VARIABLE' have the value elsewhere: for secrets",
+        field!(Rr, headers),
+    ),
+    Setting::new("body_file", "FILE", "file with the body of requests for a URL", field!(Rr, body_file)),
+    Setting::new(
+        "expect_status",
+        "STATUS",
+        "status that each reply of a URL must have",
+        field!(Rr, rr => OptionalWhole(&mut rr.expect_status)),
+    )
+    .in_range(Range::Whole(200, 599))
+    .following(SAME),
+    Setting::new(
+        "expect_length",
+        "BYTES",
+        "length that the body of each reply of a URL must have",
+        field!(Rr, rr => OptionalWhole(&mut rr.expect_length)),
+    )
+    .in_range(Range::Whole(0, 16 << 20))
+    .following(SAME),
+    Setting::new(
+        "expect_sha256",
+        "HEX",
+        "SHA-256 that the body of each reply of a URL must have",
+        field!(Rr, rr => Formed { text: &mut rr.expect_sha256, is_right: is_sha256, form: "64 digits of 0-9 and a-f" }),
+    )
+    .following(SAME),
+    Setting::new(
+        "expect_json",
+        "/POINTER=VALUE",
+        "value that the body of each reply of a URL must have, as JSON; several times for several",
+        field!(Rr, expect_json),
+    )
+    .following(SAME),
     Setting::new(
         "rate",
         "1/S",
@@ -53,6 +112,9 @@ pub(super) const SETTINGS: &[Setting] = &[
     .scoped(Scope::Share),
 ];
 
+/// The default of what must be true of a reply.
+const SAME: &str = "as the first reply, if nothing else is expected";
+
 /// Connections, requests, and when they are sent. Definition: `docs/reference/benchmark.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -63,6 +125,35 @@ pub struct RrWorkload {
     pub size_bytes: u32,
     /// Requests of a connection in flight, at least 1; their bytes at most 1 MiB.
     pub depth: u32,
+    /// Path, with a query, that each request asks an HTTP server for; absent if the server is to send a payload back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// File of URLs, of which each request has one at random; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub urls: Option<String>,
+    /// Method of requests for a URL; absent for GET, or POST with a body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Header fields of requests for a URL, `Name: value`. A value that may be a secret is `@FILE`, `$VARIABLE` or `…`. Absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub headers: Vec<HeaderField>,
+    /// File with the body of requests for a URL; absent without a body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_file: Option<String>,
+    /// Status that each reply of a URL must have; absent if none is expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect_status: Option<u32>,
+    /// Length that the body of each reply of a URL must have, bytes; absent if none is expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect_length: Option<u32>,
+    /// SHA-256 that the body of each reply of a URL must have, in hexadecimal; absent if none is expected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect_sha256: Option<String>,
+    /// Values that the body of each reply of a URL must have as JSON, `/pointer=value`. Absent if none is expected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub expect_json: Vec<JsonValue>,
     /// Time for which requests are sent, seconds. The run ends with the last reply.
     pub duration_s: f64,
     /// Number of the first connection, so that several crowds can share a server.
@@ -84,6 +175,15 @@ impl Default for RrWorkload {
             connections: 1,
             size_bytes: 4,
             depth: 1,
+            url: None,
+            urls: None,
+            method: None,
+            headers: Vec::new(),
+            body_file: None,
+            expect_status: None,
+            expect_length: None,
+            expect_sha256: None,
+            expect_json: Vec::new(),
             duration_s: 2.0,
             start: 1,
             rate_per_connection_per_s: None,
@@ -99,6 +199,31 @@ impl RrWorkload {
         self.rate_per_connection_per_s.is_some() || self.stages.is_some()
     }
 
+    /// Whether requests are for URLs of an HTTP server.
+    pub fn has_url(&self) -> bool {
+        self.url.is_some() || self.urls.is_some()
+    }
+
+    /// Whether each reply must be as the first one of its URL, as nothing else is expected.
+    pub fn expects_same(&self) -> bool {
+        let is_free = self.expect_status.is_none() && self.expect_length.is_none();
+        is_free && self.expect_sha256.is_none() && self.expect_json.is_empty()
+    }
+
+    /// The first setting of requests for a URL, if there is any.
+    fn of_url(&self) -> Option<&'static str> {
+        let all = [
+            ("method", self.method.is_some()),
+            ("header", !self.headers.is_empty()),
+            ("body_file", self.body_file.is_some()),
+            ("expect_status", self.expect_status.is_some()),
+            ("expect_length", self.expect_length.is_some()),
+            ("expect_sha256", self.expect_sha256.is_some()),
+            ("expect_json", !self.expect_json.is_empty()),
+        ];
+        all.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)
+    }
+
     /// The duration of a schedule in stages is theirs.
     pub(super) fn follow(&mut self) {
         self.duration_s = self.stages.as_ref().map_or(self.duration_s, Stages::time_s);
@@ -108,6 +233,9 @@ impl RrWorkload {
     pub(super) fn check_together(&self) -> Result<(), WorkloadError> {
         if self.arrivals != Arrivals::Even && !self.is_scheduled() {
             return Err(WorkloadError::Unused { setting: "arrivals", owner: "a rate" });
+        }
+        if let Some(setting) = self.of_url().filter(|_| !self.has_url()) {
+            return Err(WorkloadError::NoUrl { setting });
         }
         check_stages(self.stages.as_ref(), self.rate_per_connection_per_s, Some(self.duration_s))?;
         within("depth", 1, IN_FLIGHT_BYTES_MAX / self.size_bytes, self.depth)?;

@@ -21,6 +21,8 @@ pub enum Form {
     Words(&'static [(&'static str, &'static str)]),
     /// Text of another form.
     Text,
+    /// Lines, each of which is an option of its own.
+    Lines,
 }
 
 /// Reads and writes the value of a setting.
@@ -112,6 +114,72 @@ impl Value for &mut Option<String> {
 
     fn parse(&mut self, _: &'static str, text: &str) -> Result<(), WorkloadError> {
         **self = Some(text.to_owned());
+        Ok(())
+    }
+}
+
+/// A text that may be absent, and must be in a form.
+pub(super) struct Formed<'a> {
+    pub(super) text: &'a mut Option<String>,
+    pub(super) is_right: fn(&str) -> bool,
+    pub(super) form: &'static str,
+}
+
+impl Value for Formed<'_> {
+    fn form(&self) -> Form {
+        Form::Text
+    }
+
+    fn print(&self) -> Option<String> {
+        self.text.clone()
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        if !(self.is_right)(text) {
+            return Err(WorkloadError::out_of(setting, self.form, text));
+        }
+        *self.text = Some(text.to_owned());
+        Ok(())
+    }
+}
+
+/// A whole number that may be absent.
+pub(super) struct OptionalWhole<'a>(pub(super) &'a mut Option<u32>);
+
+impl Value for OptionalWhole<'_> {
+    fn form(&self) -> Form {
+        Form::Whole
+    }
+
+    fn print(&self) -> Option<String> {
+        self.0.map(|number| number.to_string())
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        *self.0 = Some(parsed(setting, text, "a whole number")?);
+        Ok(())
+    }
+
+    fn number(&self) -> Option<f64> {
+        self.0.map(f64::from)
+    }
+}
+
+/// Values, each of which is a line. Those of another text follow those of the first.
+impl<T: FromStr<Err = String> + Display> Value for &mut Vec<T> {
+    fn form(&self) -> Form {
+        Form::Lines
+    }
+
+    fn print(&self) -> Option<String> {
+        let lines: Vec<String> = self.iter().map(T::to_string).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        for line in text.split('\n') {
+            self.push(line.parse().map_err(|form| WorkloadError::Form { setting, form })?);
+        }
         Ok(())
     }
 }

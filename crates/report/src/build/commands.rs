@@ -91,7 +91,7 @@ pub fn run_again(record: &Record) -> Option<Vec<String>> {
     if !environment.sysctls.is_empty() {
         words.push("--allow-sysctl".to_owned());
     }
-    words.extend(workload_options(workload));
+    words.extend(workload_options(workload, options.target.as_deref()));
     Some(words)
 }
 
@@ -172,12 +172,18 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
     option("trials", trials.to_string());
 }
 
-/// The options of the workload. The address of a target says whether it is a DayTrader.
-fn workload_options(workload: &Workload) -> Vec<String> {
+/// The options of the workload. The address of a target says whether it is a DayTrader, and may have the URL of requests.
+fn workload_options(workload: &Workload, target: Option<&str>) -> Vec<String> {
     match workload.clone() {
         Workload::Trade(trade) => Workload::Trade(TradeWorkload { daytrader: None, ..trade }).options(),
+        other if target.is_some_and(has_path) => other.options_beside_url(),
         other => other.options(),
     }
+}
+
+/// Whether the address of a target has a path.
+pub(super) fn has_path(target: &str) -> bool {
+    target.split_once("://").is_some_and(|(_, place)| place.contains('/'))
 }
 
 /// The words of a command as a line for a shell. A word that no shell can take is unchanged.

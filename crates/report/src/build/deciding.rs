@@ -3,6 +3,7 @@
 use klatch_record::{PairResult, Record, RunOptions, SERVER_CPU};
 
 use super::answer;
+use super::commands::has_path;
 use super::subject::Subject;
 use crate::read::Source;
 
@@ -38,7 +39,9 @@ pub fn deciding_duet(a: &Record, b: &Record) -> Option<Vec<String>> {
         && a.environment.sysctls.is_empty()
         && b.environment.sysctls.is_empty();
     let sides = [side(a, one)?, side(b, other)?];
-    if !same_load || (sides[0] == sides[1] && one.catalog == other.catalog) {
+    // The path of a target is the URL of its requests.
+    let [has_path, too] = [one, other].map(|options| options.target.as_deref().is_some_and(has_path));
+    if !same_load || has_path != too || (sides[0] == sides[1] && one.catalog == other.catalog) {
         return None;
     }
     let mut words: Vec<String> = ["klatch", "duet"].map(str::to_owned).into();
@@ -51,7 +54,7 @@ pub fn deciding_duet(a: &Record, b: &Record) -> Option<Vec<String>> {
         option("crowd", a.crowd.kind.name());
     }
     a.crowd.knobs.iter().for_each(|(name, value)| option("crowd-knob", &format!("{name}={value}")));
-    words.extend(a.workload.options_of_duet());
+    words.extend(a.workload.options_of_duet(has_path));
     Some(words)
 }
 

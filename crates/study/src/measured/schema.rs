@@ -83,7 +83,7 @@ fn one_or_many(setting: &Setting) -> Value {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
         }
         Form::Time => json!({ "type": ["number", "string"] }),
-        Form::Text => json!({ "type": ["string", "integer"] }),
+        Form::Text | Form::Lines => json!({ "type": ["string", "integer"] }),
     };
     json!({ "anyOf": [one, { "type": "array", "items": one }] })
 }

@@ -1,0 +1,333 @@
+//! Connections that ask for URLs, without any I/O: queues the requests that are due, and checks every reply. A connection that the server
+//! closes after a reply is made anew.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use hdrhistogram::Histogram;
+use klatch_record::{
+    Failure, FailureKind, Fault, FaultKind, OperationKindScore, PartyCounts, Results, RrWorkload,
+};
+
+use crate::histogram::{new_histogram, recorded};
+use crate::link::{Link, OUT_MAX};
+use crate::pace::Turn;
+use crate::parties::{AfterEnd, Parties};
+use crate::pipeline::Pipeline;
+use crate::protocol::UserId;
+use crate::url_reply::{End, Part, UrlReply};
+use crate::urls::Urls;
+use crate::worker::{Worker, WorkerState};
+
+/// The URL by which a connection joins. Its request is not counted.
+const JOINING: usize = 0;
+
+pub(crate) struct Fetches {
+    worker: Worker,
+    workload: RrWorkload,
+    urls: Arc<Urls>,
+    connections: Vec<Connection>,
+    /// Requests without a reply, of all connections.
+    in_flight: u64,
+    /// Connections that will send nothing more and have all replies.
+    done: usize,
+    /// Connections that the server is to close, as it announced.
+    leaving: Vec<usize>,
+    /// Connections that were made anew so far.
+    reopened: u64,
+    /// Latencies of each URL; empty for one URL.
+    latency_ns: Vec<Histogram<u32>>,
+}
+
+struct Connection {
+    number: u32,
+    link: Link,
+    pipeline: Pipeline,
+    reply: UrlReply,
+    /// Number of right replies.
+    verified: u64,
+    /// The requests in flight are to be sent on a new connection.
+    resends: bool,
+    /// The server has sent no reply on this connection, which is not the first.
+    is_fruitless: bool,
+}
+
+impl Fetches {
+    /// The connections `range`, counted from the first of the workload.
+    pub(crate) fn new(
+        mut worker: Worker,
+        workload: &RrWorkload,
+        urls: Arc<Urls>,
+        seed: u64,
+        range: Range<u32>,
+    ) -> Fetches {
+        worker.stats.begin_stages(workload.stages.as_ref());
+        let connection = |index| {
+            let number = workload.start + index;
+            Connection {
+                number,
+                link: Link::default(),
+                pipeline: Pipeline::new(workload, seed, number),
+                reply: UrlReply::new(),
+                verified: 0,
+                resends: false,
+                is_fruitless: false,
+            }
+        };
+        let histograms = if urls.count() > 1 { urls.count() } else { 0 };
+        Fetches {
+            worker,
+            workload: workload.clone(),
+            connections: range.map(connection).collect(),
+            in_flight: 0,
+            done: 0,
+            leaving: Vec::new(),
+            reopened: 0,
+            latency_ns: (0..histograms).map(|_| new_histogram()).collect(),
+            urls,
+        }
+    }
+
+    /// The URL of the reply that a connection awaits; `None` if it awaits none.
+    fn awaited(&self, index: usize) -> Option<usize> {
+        let connection = &self.connections[index];
+        match connection.pipeline.in_flight().front() {
+            Some((sequence, _)) => Some(self.urls.choose(connection.number, *sequence)),
+            None => (!connection.link.joined).then_some(JOINING),
+        }
+    }
+
+    /// A reply is complete, right or wrong, or its connection has ended.
+    fn on_reply(&mut self, index: usize, url: usize, fault: Option<String>, now_ns: u64) {
+        let connection = &mut self.connections[index];
+        connection.is_fruitless = false;
+        if !connection.link.joined {
+            if let Some(fault) = fault {
+                let detail = format!("the reply to the first request is wrong: {fault}");
+                return self.fail(Some(index), FailureKind::Join, detail);
+            }
+            connection.link.joined = true;
+            return self.worker.record_joined(self.connections.len());
+        }
+        let Some((sequence, meant_ns)) = connection.pipeline.end(0, self.workload.depth, now_ns) else {
+            return;
+        };
+        self.in_flight -= 1;
+        match fault {
+            Some(fault) => self.record_fault(index, FaultKind::Wrong, sequence, fault),
+            None => {
+                connection.verified += 1;
+                self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, meant_ns);
+                if let Some(histogram) = self.latency_ns.get_mut(url) {
+                    histogram.saturating_record(now_ns.saturating_sub(meant_ns));
+                }
+            }
+        }
+        if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
+            self.worker.report_pause();
+        }
+    }
+
+    fn record_fault(&mut self, index: usize, kind: FaultKind, sequence: u32, detail: String) {
+        self.worker.stats.record_fault(Fault {
+            kind,
+            connection: Some(self.connections[index].number),
+            reader: None,
+            room: 0,
+            user: None,
+            speaker: None,
+            sequence: Some(sequence),
+            count: 1,
+            detail: Some(detail),
+        });
+    }
+
+    /// Appends the requests in flight to the output of a connection that was made anew.
+    fn send_again(&mut self, index: usize) {
+        let Connection { number, link, pipeline, resends, .. } = &mut self.connections[index];
+        *resends = false;
+        for (sequence, _) in pipeline.in_flight() {
+            let url = self.urls.choose(*number, *sequence);
+            link.out.extend_from_slice(&self.urls.url(url).request);
+        }
+    }
+}
+
+impl Parties for Fetches {
+    /// The longest head of a reply.
+    const UNIT_BYTES_MAX: usize = 16 * 1024;
+
+    fn worker(&self) -> &Worker {
+        &self.worker
+    }
+
+    fn worker_mut(&mut self) -> &mut Worker {
+        &mut self.worker
+    }
+
+    fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    fn link(&mut self, index: usize) -> &mut Link {
+        &mut self.connections[index].link
+    }
+
+    fn id(&self, index: usize) -> UserId {
+        UserId { room: self.connections[index].number, user: 0, users: 1 }
+    }
+
+    fn failure(&self, index: Option<usize>, kind: FailureKind, detail: String) -> Failure {
+        let connection = index.map(|index| self.connections[index].number);
+        Failure { kind, connection, room: None, user: None, detail }
+    }
+
+    fn write_handshake(&mut self, index: usize) {
+        self.connections[index].link.out.extend_from_slice(&self.urls.url(JOINING).request);
+    }
+
+    fn write_quit(&mut self, _: usize) {}
+
+    fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
+        let mut rest = input;
+        while !rest.is_empty() && !self.connections[index].reply.is_closing() {
+            let Some(url) = self.awaited(index) else {
+                let detail = format!("{} bytes that no request asked for", rest.len());
+                self.record_fault(index, FaultKind::Unexpected, 0, detail);
+                return input.len();
+            };
+            let reply = &mut self.connections[index].reply;
+            match reply.next(&mut rest, &self.urls, url) {
+                Part::Incomplete => break,
+                Part::Complete(fault) => {
+                    if reply.is_closing() {
+                        self.leaving.push(index);
+                    }
+                    self.on_reply(index, url, fault, now_ns);
+                }
+                Part::NoHttp(detail) => {
+                    let name = self.urls.name(url);
+                    self.fail(Some(index), FailureKind::Refused, format!("{name}: {detail}"));
+                    return input.len();
+                }
+            }
+        }
+        // What follows the last reply of a connection is of no use.
+        if self.connections[index].reply.is_closing() { input.len() } else { input.len() - rest.len() }
+    }
+
+    fn turn(&self, index: usize, now_ns: u64) -> Turn {
+        let Connection { pipeline, reply, .. } = &self.connections[index];
+        let is_over = || pipeline.is_over(&self.workload, self.worker.shared.gate_ns(), now_ns);
+        if reply.is_closing() && !is_over() {
+            return Turn::WaitForOthers;
+        }
+        pipeline.turn(&self.worker, &self.workload, now_ns)
+    }
+
+    fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
+        if self.connections[index].resends {
+            self.send_again(index);
+        }
+        while self.connections[index].link.out.len() < OUT_MAX {
+            let meant_ns = match self.turn(index, now_ns) {
+                Turn::Send(meant_ns) => meant_ns,
+                Turn::WaitUntil(moment_ns) => return Some(moment_ns),
+                Turn::WaitForOthers => break,
+            };
+            let Connection { number, link, pipeline, .. } = &mut self.connections[index];
+            if pipeline.is_over(&self.workload, self.worker.shared.gate_ns(), now_ns) {
+                pipeline.done = true;
+                self.done += 1;
+                if self.done == self.connections.len() {
+                    self.worker.report_complete();
+                }
+                break;
+            }
+            if link.out.capacity() == 0 {
+                link.out = std::mem::take(&mut self.worker.spare);
+            }
+            let sequence = pipeline.begin(&mut self.worker, &self.workload, meant_ns, now_ns);
+            let url = self.urls.choose(*number, sequence);
+            link.out.extend_from_slice(&self.urls.url(url).request);
+            self.in_flight += 1;
+        }
+        None
+    }
+
+    fn on_unblocked(&mut self, index: usize, now_ns: u64) {
+        self.connections[index].pipeline.free_ns = now_ns;
+    }
+
+    fn nothing_in_flight(&self) -> bool {
+        self.in_flight == 0
+    }
+
+    fn next_leaving(&mut self) -> Option<usize> {
+        self.leaving.pop()
+    }
+
+    fn is_leaving(&self, index: usize) -> bool {
+        self.connections[index].reply.is_closing()
+    }
+
+    fn awaits_end(&self, index: usize) -> bool {
+        self.is_leaving(index)
+    }
+
+    fn on_end(&mut self, index: usize, now_ns: u64) -> AfterEnd {
+        let awaited = self.awaited(index);
+        let connection = &mut self.connections[index];
+        let was_closing = connection.reply.is_closing();
+        match (connection.reply.on_end(&self.urls, awaited.unwrap_or(JOINING)), awaited) {
+            (End::Complete(fault), Some(url)) => self.on_reply(index, url, fault, now_ns),
+            (End::Cut(detail), Some(url)) if self.connections[index].link.joined => {
+                let detail = format!("{}: {detail}", self.urls.name(url));
+                self.on_reply(index, url, Some(detail), now_ns);
+            }
+            (End::Between, Some(url)) if !was_closing && self.connections[index].link.joined => {
+                if self.connections[index].is_fruitless {
+                    let detail = "the server closes each connection instead of a reply".to_owned();
+                    self.fail(Some(index), FailureKind::Disconnect, detail);
+                    return AfterEnd::Done;
+                }
+                let detail =
+                    format!("{}: the server closed the connection instead of a reply", self.urls.name(url));
+                self.on_reply(index, url, Some(detail), now_ns);
+                self.connections[index].is_fruitless = true;
+            }
+            _ => {}
+        }
+        let connection = &mut self.connections[index];
+        if !connection.link.joined {
+            return if connection.link.failed { AfterEnd::Done } else { AfterEnd::Failure };
+        }
+        if self.worker.state == WorkerState::Leaving || connection.pipeline.done {
+            return AfterEnd::Done;
+        }
+        connection.resends = true;
+        self.reopened += 1;
+        AfterEnd::Reconnect
+    }
+
+    fn settle(&mut self) {
+        let parties = PartyCounts::from_counts(self.connections.iter().map(|one| one.verified));
+        let mut kinds = std::collections::BTreeMap::<&str, Vec<(u64, u64)>>::new();
+        for (url, histogram) in self.latency_ns.iter().enumerate() {
+            kinds.entry(self.urls.name(url)).or_default().extend(recorded(histogram));
+        }
+        let kinds = OperationKindScore::from_counts(&kinds).expect("histograms of a worker can be packed");
+        self.worker.stats.results = Some(Results::Rr { parties, kinds, reopened: self.reopened });
+        for index in 0..self.connections.len() {
+            let in_flight: Vec<u32> =
+                self.connections[index].pipeline.in_flight().iter().map(|(sequence, _)| *sequence).collect();
+            for sequence in in_flight {
+                self.record_fault(index, FaultKind::Lost, sequence, "no complete reply".to_owned());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "fetches_tests.rs"]
+mod tests;
