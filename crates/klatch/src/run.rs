@@ -567,7 +567,8 @@ fn conformance(target: &Target, workload: &Workload) -> Option<Vec<String>> {
         (Workload::Rr(_), Echo | Redis | Postgres) => &[],
         _ => return None,
     };
-    let has_checks = target.endpoint.tls.is_none() && target.login.is_none() && target.context_root.is_none();
+    let has_checks =
+        target.endpoint.tls.is_none() && target.login.is_none() && target.context_root().is_none();
     let url = target.url();
     has_checks.then(|| next::words(&[&["klatch", "conformance"], options, &[url.as_str()]].concat()))
 }
