@@ -563,7 +563,7 @@ fn conformance(target: &Target, workload: &Workload) -> Option<Vec<String>> {
         (Workload::Chat(_), Irc) => &[],
         (Workload::Web(web), Http) if web.static_only => &["--static-only"],
         (Workload::Web(_), Http) => &[],
-        (Workload::Rr(_), Http) => &["--workload", "rr"],
+        (Workload::Rr(rr), Http) if !rr.has_url() => &["--workload", "rr"],
         (Workload::Rr(_), Echo | Redis | Postgres) => &[],
         _ => return None,
     };

@@ -102,7 +102,7 @@ fn wrong_catalogs_and_commands_are_reported() {
     );
     catalog(folder.path(), "['/nowhere/server']", "");
     let finished = run_mine(folder.path(), &[]);
-    let message = "klatch: mine: cannot start /nowhere/server: No such file or directory (os error 2)";
+    let message = "klatch: mine: cannot start /nowhere/server: No such file or directory (os error 2): install it, or correct the first word of the command in the platform file";
     assert_eq!((finished.status, finished.err.trim()), (Some(2), message));
 }
 
