@@ -8,6 +8,7 @@ use klatch_stats::{Design, Interval, Sample, ratio_of_geometric_means};
 use super::search::in_axis;
 use super::subject::Subject;
 use crate::metric::{ShownMetric, study_metric, throughput_and_cpu};
+use crate::model::DISTURBED;
 use crate::study_of_runs::CONFIDENCE;
 
 /// The answer, or the reason why the data give none.
@@ -39,9 +40,6 @@ pub(super) fn sentence(subject: &Subject) -> String {
         }
     }
 }
-
-/// The beginning of an answer by CPU time.
-pub(crate) const DISTURBED: &str = "Others disturbed the throughput, so CPU time decides.";
 
 /// The metric that decides: that of the study, and of runs the throughput in the unit of their workload.
 fn metric_of(subject: &Subject) -> &'static Metric {

@@ -36,7 +36,6 @@ use crate::requirement::judged_study;
 
 use subject::Subject;
 
-pub(crate) use answer::DISTURBED;
 pub(crate) use commands::{fixed, shell_line};
 pub use commands::{run_again, study_again};
 pub use deciding::{deciding_duet, undecided};

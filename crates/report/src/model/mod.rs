@@ -16,6 +16,9 @@ pub use parts::{
 /// The schema name that every report carries in [`Report::schema`].
 pub const REPORT_SCHEMA_NAME: &str = "klatch-report/2";
 
+/// The beginning of an answer by CPU time.
+pub(crate) const DISTURBED: &str = "Others disturbed the throughput, so CPU time decides.";
+
 /// The complete content of a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -91,6 +94,11 @@ impl Report {
     /// The charts of all sections, without flame graphs.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
         self.sections.iter().flat_map(|section| &section.charts)
+    }
+
+    /// Whether the answer is by CPU time, as the throughput was disturbed.
+    pub(crate) fn is_decided_by_cpu(&self) -> bool {
+        self.answer.starts_with(DISTURBED)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use klatch_record::{CellStatus, Estimate, JudgementStatus, Metric, SERVER_CPU};
 
-use crate::build::DISTURBED;
 use crate::metric::{ShownMetric, cell as cell_of};
 use crate::model::{CellRow, Judged, Place, RatioRow, RatioTable, Report, Standing};
 use crate::number::{grouped, megabytes, three_digits, time};
@@ -121,7 +120,7 @@ pub(super) fn score_columns(report: &Report) -> Vec<ScoreColumn> {
     let [throughput, cpu] = score_metrics(&report.cells);
     let cpu = has(&report.cells, cpu).then_some(ScoreColumn { metric: cpu, is_cpu: true });
     let throughput = Some(ScoreColumn { metric: throughput, is_cpu: false });
-    let columns = if report.answer.starts_with(DISTURBED) { [cpu, throughput] } else { [throughput, cpu] };
+    let columns = if report.is_decided_by_cpu() { [cpu, throughput] } else { [throughput, cpu] };
     columns.into_iter().flatten().collect()
 }
 
