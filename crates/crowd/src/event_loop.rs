@@ -103,6 +103,8 @@ impl<P: Parties> EventLoop<P> {
                 self.parties.link(key as usize).ended = true;
             }
             if readable {
+                // What arrives is timed when it is read, and to send takes time.
+                let now_ns = if writable { self.now_ns() } else { now_ns };
                 self.on_readable(key as usize, now_ns);
             }
         }
@@ -118,7 +120,7 @@ impl<P: Parties> EventLoop<P> {
                 link.timer_ns = 0;
             }
             if link.unread {
-                self.on_readable(index, now_ns);
+                self.on_readable(index, self.now_ns());
             }
             self.send_due(index, now_ns);
         }

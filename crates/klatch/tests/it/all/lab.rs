@@ -1,6 +1,5 @@
 //! The early schedulers: on a kernel without sched_ext, and in the lab.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -97,25 +96,20 @@ fn schedulers_load_on_the_newer_kernel() {
     assert_eq!(finished.out.matches("\"elapsed_ns\"").count(), cases.len(), "{finished:?}");
 }
 
-/// Runs a short chat in the machine under the scheduler that a program loads. klatch itself is such a program.
-fn under_program(command: &str, out: &Path) -> (Finished, serde_json::Value) {
-    let mut run = lab(&["exec", "--file", "/bin/sleep", "--file", "/bin/sh", "--out"]);
-    run.arg(out).args(["--", "run", "--platform", "native-epoll", "--rooms", "1", "--users", "5"]);
-    run.args(["--count", "20", "--warmups", "0", "--trials", "1", "--scheduler", command]);
-    let finished = Finished::run(&mut run);
-    let results = std::fs::read_dir(out.join("results")).into_iter().flatten().flatten().next();
-    let record = results.and_then(|folder| std::fs::read(folder.path().join("trial-1.json")).ok());
-    let record = record.map(|bytes| serde_json::from_slice(&bytes).unwrap());
-    (finished, record.unwrap_or_default())
-}
-
+/// A short chat in the machine under the scheduler that a program loads. klatch itself is such a program.
 #[test]
 fn a_run_under_the_scheduler_of_a_program_names_it() {
     needs!(Need::Qemu);
     let folder = tempfile::tempdir().unwrap();
     let command = "exec:/klatch sched run fifo -- /bin/sleep 1000";
-    let (finished, record) = under_program(command, folder.path());
+    let mut run = lab(&["exec", "--file", "/bin/sleep", "--out"]);
+    run.arg(folder.path()).args(["--", "run", "--platform", "native-epoll", "--rooms", "1", "--users", "5"]);
+    run.args(["--count", "20", "--warmups", "0", "--trials", "1", "--scheduler", command]);
+    let finished = Finished::run(&mut run);
     assert_eq!(finished.status, Some(0), "{finished:?}");
+    let results = std::fs::read_dir(folder.path().join("results")).unwrap().next().unwrap().unwrap();
+    let record = std::fs::read(results.path().join("trial-1.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
     let scheduler = &record["environment"]["scheduler"];
     assert_eq!(scheduler["name"], "klatch_fifo sched run fifo -- /bin/sleep 1000");
     assert_eq!(scheduler["program_sha256"].as_str().map(str::len), Some(64), "{scheduler}");
