@@ -371,7 +371,7 @@ fn a_crowd_that_was_stopped_is_named_and_the_server_is_not() {
         let out = tempfile::tempdir().unwrap();
         let mut command = run_once(out.path(), &["--platform", "native-epoll", "--crowd", crowd]);
         command
-            .args(["--pacing", "rounds", "--pause", "0.05", "--count", "60", "--rooms", "2", "--users", "4"]);
+            .args(["--pacing", "rounds", "--pause", "0.05", "--count", "90", "--rooms", "2", "--users", "4"]);
         let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         until_joined(&mut run);
         let children = children_of(run.id());
@@ -385,8 +385,9 @@ fn a_crowd_that_was_stopped_is_named_and_the_server_is_not() {
             kill_process(pid, Signal::CONT).unwrap();
         };
         stop(500, 1_000);
-        // Longer than the pauses, so that timers of the native crowd's loop end within it.
-        stop(200, 120);
+        // Longer than the pauses, so that timers of the native crowd's loop end within it; several, since a loop that waits for a server
+        // without a CPU is due at no known time.
+        (0..6).for_each(|_| stop(200, 120));
         let record = Finished::from(run.wait_with_output().unwrap()).record();
         assert_eq!(record.verdict.status, Status::Valid, "{record:?}");
         let gaps = &record.shards[0].gaps;
