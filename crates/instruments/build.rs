@@ -12,7 +12,14 @@ fn main() {
     // The headers must belong to the version of libbpf that is linked.
     let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys exports the folder of its headers");
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the target architecture");
-    let arch = format!("-D__TARGET_ARCH_{}", if arch == "x86_64" { "x86" } else { &arch });
+    // As the kernel, and so libbpf, calls it.
+    let arch = match arch.as_str() {
+        "x86_64" => "x86",
+        "aarch64" => "arm64",
+        "riscv64" => "riscv",
+        other => other,
+    };
+    let arch = format!("-D__TARGET_ARCH_{arch}");
     for entry in std::fs::read_dir("src").expect("there is a source folder").flatten() {
         let path = entry.path();
         let name = entry.file_name().into_string().expect("file names are UTF-8");

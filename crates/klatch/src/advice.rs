@@ -112,9 +112,7 @@ fn of_run(error: &RunError) -> Option<String> {
         RunError::NoServer { .. } => {
             Some("start it first; klatch platforms lists what Klatch starts itself".to_owned())
         }
-        RunError::CrowdDied { stderr, .. } if stderr.contains("cannot find host") => {
-            Some("correct the name of the host, or give its address".to_owned())
-        }
+        RunError::UnknownHost { .. } => Some("correct the name of the host, or give its address".to_owned()),
         RunError::CrowdWorkload { .. } | RunError::CrowdProtocol { .. } => {
             Some("use --crowd native".to_owned())
         }

@@ -143,6 +143,14 @@ pub enum RunError {
         /// How long it printed nothing.
         silent_s: f64,
     },
+    /// The name of a target's host cannot be resolved.
+    #[error("cannot find host {host}: {source}")]
+    UnknownHost {
+        /// The host of the target.
+        host: String,
+        /// The error that the resolver returned.
+        source: std::io::Error,
+    },
     /// The crowd could not connect to the server.
     #[error("no server at {address}: {detail}")]
     NoServer {

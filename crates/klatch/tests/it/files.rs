@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::{Finished, klatch, least, run_once, sample, until_joined};
-use klatch_record::{FailureKind, FaultKind, Record, Status, Workload};
+use crate::support::{Finished, decided, klatch, least, run_once, sample, until_joined};
+use klatch_record::{Duet, FailureKind, FaultKind, Record, Status, Workload};
 
 /// Runs the workload on small files for a moment and returns exit status and record.
 fn run(arguments: &[&str]) -> (Option<i32>, Record) {
@@ -167,21 +167,12 @@ fn a_duet_compares_two_ways_to_read() {
         command.args(["--json", "--out"]).arg(out.path());
         let finished = Finished::run(&mut command);
         assert_eq!(finished.status, Some(0), "{other}: {}", finished.err);
-        let duet: serde_json::Value = serde_json::from_str(&finished.out).unwrap();
-        let metrics = duet["metrics"].as_array().unwrap();
-        let cpu = metrics.iter().find(|metric| metric["metric"] == "server_cpu_us_per_message").unwrap();
-        let pairs: usize = duet["starts"].as_array().unwrap().iter().map(pairs_of).sum();
-        assert!(pairs > 0, "{other}: no pairs");
-        // Other programs disturb pairs, and so does a JVM that compiles while it is paused: too few can be left for an interval.
-        if let Some(why) = cpu["absent"].as_str().filter(|why| why.contains("values are needed")) {
-            klatch_testing::not_run(other, &format!("undecided on this busy machine: {why}"));
-        } else {
-            assert!(cpu["ratio"]["estimate"].as_f64().is_some_and(|ratio| ratio > 0.0), "{other}: {cpu}");
-        }
+        let duet: Duet = serde_json::from_str(&finished.out).unwrap();
+        let cpu = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message").unwrap();
+        let slices =
+            duet.starts.iter().map(|start| start.pairs.len() as u64 + start.disturbed as u64).sum::<u64>();
+        assert!(slices > 0, "{other}: no pairs");
+        // A JVM that compiles while it is paused disturbs pairs too.
+        assert!(decided(other, cpu).is_none_or(|ratio| ratio.estimate > 0.0), "{other}: {cpu:?}");
     }
-}
-
-/// The pairs of slices of a start, with those that were disturbed.
-fn pairs_of(start: &serde_json::Value) -> usize {
-    start["pairs"].as_array().unwrap().len() + start["disturbed"].as_u64().unwrap() as usize
 }

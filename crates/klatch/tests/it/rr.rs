@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
-use crate::support::{Finished, klatch, least, run_once, two_at_a_time};
+use crate::support::{Finished, decided, klatch, least, run_once, two_at_a_time};
 use klatch_record::{Record, Status, Workload};
 
 /// Bytes of a request in tests against a faulty server.
@@ -87,12 +87,8 @@ fn two_servers_are_compared_in_slices() {
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let duet: klatch_record::Duet = serde_json::from_str(&finished.out).unwrap();
     assert_eq!(duet.workload.connections(), 4);
-    // Other programs disturb pairs: too few can be left for an interval.
-    let absent = duet.metrics.iter().filter_map(|metric| metric.absent.as_deref());
-    match absent.filter(|why| why.contains("values are needed")).collect::<Vec<_>>().first() {
-        Some(why) => klatch_testing::not_run("rr", &format!("undecided on this busy machine: {why}")),
-        None => assert!(duet.metrics.iter().any(|metric| metric.ratio.is_some()), "{duet:?}"),
-    }
+    let metric = duet.metrics.iter().find(|metric| metric.metric == "server_cpu_us_per_message").unwrap();
+    assert!(decided("rr", metric).is_none_or(|ratio| ratio.estimate > 0.0), "{metric:?}");
 }
 
 /// What a faulty server does with its tenth reply.

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use klatch_record::Record;
+use klatch_record::{DuetMetric, RatioEstimate, Record};
 
 /// The program under test, with a state folder of its own.
 pub(crate) fn klatch() -> Command {
@@ -243,4 +243,15 @@ pub(crate) fn unshared(options: &[&str], script: &str, command: &Command) -> Com
         };
     }
     unshared
+}
+
+/// The ratio of a metric of a duet. Other programs disturb pairs of slices, and too few can be left for an interval: then it is reported
+/// as not run for `part`, and `None`.
+pub(crate) fn decided(part: &str, metric: &DuetMetric) -> Option<RatioEstimate> {
+    if let Some(why) = &metric.absent {
+        let is_disturbed = why.contains("values are needed") || why.contains("no pair of slices counts");
+        assert!(is_disturbed, "{metric:?}");
+        klatch_testing::not_run(part, &format!("undecided on this busy machine: {why}"));
+    }
+    metric.ratio
 }
