@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::Availability;
 
+/// Names of the classes of unlike cores, the fastest first: settings `cores_big` and so on list their CPUs, and a knob `cpus` takes them.
+pub const CORE_CLASSES: [&str; 3] = ["big", "medium", "little"];
+
 /// The machine at the start of a run. Values that the kernel does not provide are `null`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -44,7 +47,7 @@ pub struct Environment {
     pub cpu_mhz_in_run: Option<f64>,
     /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
     pub noise: Option<Noise>,
-    /// What the kernel and the machine are set to, by name: frequency governor, SMT, mitigations, huge pages, preemption, the fair scheduler and its features, clock source, command
+    /// What the kernel and the machine are set to, by name: frequency governor, SMT, classes of unlike cores, mitigations, huge pages, preemption, the fair scheduler and its features, clock source, command
     /// line, virtualisation, sysctls that affect connections; what limits Klatch and what it starts: CPUs, nice value and policy, limits of the
     /// cgroups; and the file system of temporary files. A name is absent where the machine does not say it.
     pub settings: BTreeMap<String, String>,

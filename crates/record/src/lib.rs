@@ -5,6 +5,7 @@ mod audit;
 mod comparison;
 mod conditions;
 mod conforming;
+mod cpu_list;
 mod crowd_result;
 mod documents;
 mod duet;
@@ -63,6 +64,7 @@ pub use comparison::{
 };
 pub use conditions::{Condition, conditions, conditions_in};
 pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
+pub use cpu_list::{parse_cpu_list, write_cpu_list};
 pub use crowd_result::{
     CROWD_FROZEN_MIN_S, CROWD_GAP_MIN_S, CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX,
     Failure, FailureKind, Fault, FaultKind, PausedCounts, Stranger,
@@ -77,7 +79,7 @@ pub use duet::{
     DUET_SCHEMA_NAME, Duet, DuetEnd, DuetMetric, DuetSide, DuetStart, Slice, SlicePair, WhichSide,
 };
 pub use endpoint::{Authorities, Endpoint, Subprotocol, WebSocket};
-pub use environment::{Environment, Limits, Noise, SchedulerInForce};
+pub use environment::{CORE_CLASSES, Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
 pub use explanation::{ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation};
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorLoad, FloorResult, FloorRow, LoopbackCost};

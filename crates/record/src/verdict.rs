@@ -185,6 +185,8 @@ pub enum WarningKind {
     FewTrials,
     /// A Java virtual machine stood still for garbage collection for long.
     GarbageCollection,
+    /// A side could use cores that are not equally fast.
+    UnlikeCores,
     /// The CPUs ran faster in some trials than in others.
     CpuFrequency,
     /// All trials are of one start of the server, and starts are known to differ.

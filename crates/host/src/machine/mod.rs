@@ -1,6 +1,7 @@
 //! Facts about this computer and its processes, read from `/proc`, `/sys` and the kernel's clocks.
 
 mod cgroups;
+mod core_classes;
 mod cpu_clock;
 mod cpu_frequency;
 mod cpu_model;
@@ -19,6 +20,7 @@ mod settings;
 mod snapshot;
 mod vm_in_force;
 
+pub use core_classes::core_classes;
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
 pub use cpu_quota::{CpuQuota, allowed_cpus, is_allowed_cpu};

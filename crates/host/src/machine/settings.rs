@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::machine::cgroups::limits_in;
+use crate::machine::core_classes::settings_of_cores;
 use crate::machine::file_system::file_system;
 
 /// How the value stands in its file.
@@ -98,6 +99,9 @@ fn settings_in(root: &Path) -> BTreeMap<String, String> {
     }
     for (name, value) in limits_in(root) {
         add(name.to_owned(), Some(value));
+    }
+    for (name, cpus) in settings_of_cores(root) {
+        add(name, Some(cpus));
     }
     add("own_policy".to_owned(), read("proc/self/stat").and_then(|stat| policy(&stat)));
     add("fair_scheduler".to_owned(), fair_scheduler(&read));

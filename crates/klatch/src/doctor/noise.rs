@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use klatch_host::machine::environment;
-use klatch_record::SERVER_CPU;
+use klatch_host::machine::{core_classes, environment};
+use klatch_record::{SERVER_CPU, write_cpu_list};
 use klatch_runner::load_noise;
 
 use super::finding::Finding;
@@ -51,7 +51,13 @@ pub(super) fn findings() -> Vec<Finding> {
             "raise cpu.max of the control group, or --cpus of the container",
         )
     });
-    [load, steal, governor, quota].into_iter().flatten().chain([calibration]).collect()
+    let classes = core_classes();
+    let unlike = (!classes.is_empty()).then(|| {
+        let listed = classes.iter().map(|(name, cpus)| format!("{name} {}", write_cpu_list(cpus)));
+        let state = format!("not all equally fast: {}", listed.collect::<Vec<_>>().join(", "));
+        Finding::gap(TOPIC, "cores", state, "--knob cpus=big --crowd-knob cpus=big, or little")
+    });
+    [load, steal, governor, unlike, quota].into_iter().flatten().chain([calibration]).collect()
 }
 
 fn judged(name: &str, state: String, works: bool, remedy: &str) -> Finding {

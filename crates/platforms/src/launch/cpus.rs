@@ -3,12 +3,14 @@
 use std::io;
 use std::sync::Arc;
 
+use klatch_host::machine::core_classes;
+use klatch_record::{CORE_CLASSES, parse_cpu_list, write_cpu_list};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::{ProcessSetting, Refusal};
 
 pub(super) const HELP: &str = "CPUs that it may run on: 0, 0-3,6, first:2 (the first two of those allowed here), \
-                               all of these, or apart (of several servers each has its own part of them)";
+                               all of these, big, medium or little (a class of unlike cores), or apart (of several servers each has its own part of them)";
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 
 #[derive(Debug)]
@@ -23,8 +25,31 @@ pub(super) fn parse(text: &str) -> Result<Arc<dyn ProcessSetting>, String> {
     let allowed =
         sched_getaffinity(None).map_err(|error| format!("cannot read the CPU mask of klatch: {error}"))?;
     let apart = text == "apart";
-    let set = if apart || text == "all" { allowed } else { cpus(text, online.trim(), &allowed)? };
+    let set = match text {
+        "apart" | "all" => allowed,
+        class if CORE_CLASSES.contains(&class) => of_class(class, &core_classes(), &allowed)?,
+        _ => cpus(text, online.trim(), &allowed)?,
+    };
     Ok(Arc::new(Cpus { set, apart }))
+}
+
+/// The CPUs of a class of cores that this process may use.
+fn of_class(class: &str, classes: &[(&'static str, Vec<usize>)], allowed: &CpuSet) -> Result<CpuSet, String> {
+    let Some((_, cpus)) = classes.iter().find(|(name, _)| *name == class) else {
+        let names: Vec<&str> = classes.iter().map(|(name, _)| *name).collect();
+        return Err(match names.as_slice() {
+            [] => {
+                "the cores of this machine are alike, or its kernel does not say how they differ".to_owned()
+            }
+            names => format!("the cores of this machine are {}", names.join(" and ")),
+        });
+    };
+    let mut set = CpuSet::new();
+    cpus.iter().filter(|cpu| **cpu < CpuSet::MAX_CPU && allowed.is_set(**cpu)).for_each(|&cpu| set.set(cpu));
+    if set.count() == 0 {
+        return Err(format!("klatch may not use the {class} cores, CPUs {}", write_cpu_list(cpus)));
+    }
+    Ok(set)
 }
 
 /// Part `index` of `count` of a set, at least one CPU. Parts have no CPU in common unless there are fewer CPUs than parts.
@@ -49,29 +74,17 @@ fn cpus(text: &str, online: &str, allowed: &CpuSet) -> Result<CpuSet, String> {
         allowed[..count].iter().for_each(|&cpu| set.set(cpu));
         return Ok(set);
     }
-    let wrong = || "must be CPU numbers and ranges, such as 0 or 0-3,6, or first:2, all or apart".to_owned();
-    let exists = list(online).ok_or_else(|| format!("{ONLINE} is odd: {online}"))?;
-    for cpu in list(text).ok_or_else(wrong)? {
-        if !exists.contains(&cpu) {
+    let wrong = || {
+        "must be CPU numbers and ranges, such as 0 or 0-3,6, or first:2, all, apart, big or little".to_owned()
+    };
+    let exists = parse_cpu_list(online).ok_or_else(|| format!("{ONLINE} is odd: {online}"))?;
+    for cpu in parse_cpu_list(text).ok_or_else(wrong)? {
+        if cpu >= CpuSet::MAX_CPU || !exists.contains(&cpu) {
             return Err(format!("CPU {cpu} does not exist; this machine has {online}"));
         }
         set.set(cpu);
     }
     Ok(set)
-}
-
-/// Parses the kernel's notation of CPU lists, such as `0-3,6`.
-fn list(text: &str) -> Option<Vec<usize>> {
-    let mut all = Vec::new();
-    for part in text.split(',') {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        if first > last || last >= CpuSet::MAX_CPU {
-            return None;
-        }
-        all.extend(first..=last);
-    }
-    Some(all)
 }
 
 impl ProcessSetting for Cpus {
@@ -117,6 +130,23 @@ mod tests {
             [("0", "[0]"), ("0-2,6", "[0, 1, 2, 6]"), ("first:1", "[1]"), ("first:2", "[1, 3]")]
         {
             assert_eq!(cpus_text(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_class_is_those_of_its_cores_that_are_allowed() {
+        let mut allowed = CpuSet::new();
+        [1, 3].iter().for_each(|&cpu| allowed.set(cpu));
+        let classes = [("big", vec![0, 1]), ("little", vec![2])];
+        let of = |class: &str, classes: &[(&'static str, Vec<usize>)]| of_class(class, classes, &allowed);
+        let big = of("big", &classes).unwrap();
+        assert!(big.count() == 1 && big.is_set(1));
+        for (class, classes, reason) in [
+            ("little", &classes as &[_], "klatch may not use the little cores, CPUs 2"),
+            ("medium", &classes, "the cores of this machine are big and little"),
+            ("big", &[], "the cores of this machine are alike, or its kernel does not say how they differ"),
+        ] {
+            assert_eq!(of(class, classes).unwrap_err(), reason);
         }
     }
 

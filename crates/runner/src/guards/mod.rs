@@ -13,6 +13,7 @@ mod pool_wait;
 mod single_start;
 mod too_short;
 mod trend;
+mod unlike_cores;
 mod unoptimised;
 mod unverified;
 
@@ -27,6 +28,7 @@ pub(crate) fn run_warnings(record: &Record) -> Vec<Warning> {
         unverified::guard(record),
         crowd_limit::guard(record),
         gc::guard(record),
+        unlike_cores::guard(record),
         flood_control::guard(record),
         pool_wait::guard(record),
         not_durable::guard(record),
