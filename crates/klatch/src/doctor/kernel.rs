@@ -17,7 +17,7 @@ pub(super) fn machine() -> Vec<Finding> {
     let machine = environment([].into());
     let works = |name: &str, state: String| Finding::works("Machine", name, state);
     let mut findings = vec![
-        works("kernel", format!("Linux {}", machine.kernel)),
+        works("kernel", format!("Linux {}, {}", machine.kernel, machine.architecture)),
         works(
             "CPUs",
             machine
