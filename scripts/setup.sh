@@ -44,6 +44,8 @@ if [ "$purpose" != run ]; then
     need strace strace
     need valgrind valgrind
     need gcov gcc
+    need curl curl
+    need xz xz-utils
     need unshare util-linux
     # A server of another project of each kind, and what the small servers in other languages run on.
     need redis-server redis-server

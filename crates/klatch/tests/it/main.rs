@@ -23,6 +23,7 @@ mod history;
 mod hostile;
 mod https;
 mod in_force;
+mod installers;
 mod instruments;
 mod interrupts;
 mod knobs;
