@@ -111,7 +111,7 @@ pub(crate) struct DuetSchedule {
     /// Time after each start that does not count [default: 1s, or 6s with Java]
     #[arg(long, value_name = "TIME", help_heading = SCHEDULE)]
     warmup: Option<Time>,
-    /// Run both sides at the same time, each on half of the CPUs, instead of in turns
+    /// Run both sides at the same time, each on half of the cores, instead of in turns
     #[arg(long, help_heading = SCHEDULE)]
     together: bool,
     /// Seed of the order within the pairs

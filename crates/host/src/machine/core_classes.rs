@@ -4,7 +4,11 @@ use std::collections::BTreeMap;
 use std::fs::read_to_string;
 use std::path::Path;
 
+use crate::machine::cpu_quota::is_allowed_cpu;
 use klatch_record::{CORE_CLASSES, parse_cpu_list, write_cpu_list};
+
+/// As many as a mask of CPUs has here.
+const CPUS_MAX: usize = rustix::thread::CpuSet::MAX_CPU;
 
 /// Event sources of an x86 processor with unlike cores, the fastest first. Each lists its CPUs.
 const HYBRID: [&str; 3] = ["cpu_core", "cpu_atom", "cpu_lowpower"];
@@ -13,6 +17,26 @@ const HYBRID: [&str; 3] = ["cpu_core", "cpu_atom", "cpu_lowpower"];
 /// not say how they differ.
 pub fn core_classes() -> Vec<(&'static str, Vec<usize>)> {
     classes_in(Path::new("/"))
+}
+
+/// The CPUs of each core that this process may use, in the order of their first CPU. Where the kernel does not say which CPUs share a core, each
+/// has one of its own.
+pub fn cores() -> Vec<Vec<usize>> {
+    let usable: Vec<usize> = (0..CPUS_MAX).filter(|&cpu| is_allowed_cpu(cpu)).collect();
+    cores_in(Path::new("/"), &usable)
+}
+
+fn cores_in(root: &Path, usable: &[usize]) -> Vec<Vec<usize>> {
+    let mut cores: Vec<Vec<usize>> = Vec::new();
+    for &cpu in usable {
+        let file = root.join(format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"));
+        let siblings = read_to_string(file).ok().and_then(|text| parse_cpu_list(&text)).unwrap_or_default();
+        match cores.iter_mut().find(|core| siblings.contains(&core[0])) {
+            Some(core) => core.push(cpu),
+            None => cores.push(vec![cpu]),
+        }
+    }
+    cores
 }
 
 /// The same as settings, by name.
@@ -108,6 +132,16 @@ mod tests {
         assert_eq!(classes_in(root.path()), []);
         write(root.path(), "sys/bus/event_source/devices/cpu_atom/cpus", "4-11\n");
         assert_eq!(classes_in(root.path()), [("big", vec![0, 1, 2, 3]), ("little", (4..=11).collect())]);
+    }
+
+    #[test]
+    fn threads_of_a_core_are_together() {
+        let root = tempfile::tempdir().unwrap();
+        for cpu in 0..4 {
+            let file = format!("sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+            write(root.path(), &file, &format!("{},{}\n", cpu % 2, cpu % 2 + 2));
+        }
+        assert_eq!(cores_in(root.path(), &[0, 1, 3, 9]), [vec![0], vec![1, 3], vec![9]]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ mod settings;
 mod snapshot;
 mod vm_in_force;
 
-pub use core_classes::core_classes;
+pub use core_classes::{core_classes, cores};
 pub use cpu_clock::{children_cpu_s, cpu_time_ns};
 pub use cpu_frequency::CpuFrequency;
 pub use cpu_quota::{CpuQuota, allowed_cpus, is_allowed_cpu};

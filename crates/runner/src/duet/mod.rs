@@ -8,6 +8,7 @@ mod error;
 mod estimate;
 mod explain;
 mod forecast;
+mod halves;
 mod instruments;
 mod observe;
 mod pair;

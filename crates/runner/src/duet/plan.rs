@@ -6,6 +6,7 @@ use klatch_platforms::{Setting, runs_on_java};
 use klatch_record::{DuetSide, Pacing, Requirement};
 
 use crate::duet::error::DuetError;
+use crate::duet::halves::halves;
 use crate::{CrowdKind, Plan, Subject};
 
 /// The sides of a duet, and the time for it.
@@ -100,16 +101,12 @@ impl DuetPlan {
     }
 
     /// The plans of one start. Together, the sides change CPUs from start to start, as CPUs are not equal.
-    pub(crate) fn sides_of_start(&self, number: u32, cpus: u32) -> Result<[Plan; 2], DuetError> {
+    pub(crate) fn sides_of_start(&self, number: u32) -> Result<[Plan; 2], DuetError> {
         let mut sides = self.sides.clone();
         if !self.together {
             return Ok(sides);
         }
-        let half = cpus / 2;
-        if half == 0 {
-            return Err(DuetError::OneCpu);
-        }
-        let halves = [format!("0-{}", half - 1), format!("{half}-{}", 2 * half - 1)];
+        let halves = halves().ok_or(DuetError::OneCpu)?;
         for (place, side) in sides.iter_mut().enumerate() {
             let cpus = &halves[(place + number as usize) % 2];
             let server = match &mut side.subject {

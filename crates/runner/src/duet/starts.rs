@@ -69,7 +69,6 @@ pub(crate) struct ServerStarts<'a> {
     processes: &'a Processes,
     folders: Folders,
     rng: Rng,
-    cpus: u32,
     sides: [klatch_record::DuetSide; 2],
     observer: Option<Observer>,
 }
@@ -86,10 +85,9 @@ impl<'a> ServerStarts<'a> {
     ) -> Result<ServerStarts<'a>, DuetError> {
         let names = [check_plan(&plan.sides[0])?.subject.name(), check_plan(&plan.sides[1])?.subject.name()];
         let sides = plan.describe(&names)?;
-        let cpus = klatch_host::machine::allowed_cpus();
         let rng = Rng::with_seed(plan.sides[0].seed);
         let observer = plan.explain.then(|| Observer::new(plan.sides[0].out.clone()));
-        Ok(ServerStarts { plan, processes, folders, rng, cpus, sides, observer })
+        Ok(ServerStarts { plan, processes, folders, rng, sides, observer })
     }
 
     /// Ends both runs and saves their records.
@@ -119,7 +117,7 @@ impl Starts for ServerStarts<'_> {
         time: &StartTime,
         on_progress: &mut dyn FnMut(DuetProgress),
     ) -> Result<StartOutcome, DuetError> {
-        let plans = self.plan.sides_of_start(number, self.cpus)?;
+        let plans = self.plan.sides_of_start(number)?;
         let (a, b) = (check_plan(&plans[0])?, check_plan(&plans[1])?);
         let mut sessions = [open_session(a, self.processes)?, open_session(b, self.processes)?];
         let (a, a_ended) = Measured::paused(sessions[0].begin()?)?;
