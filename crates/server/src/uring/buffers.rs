@@ -14,11 +14,12 @@ const COUNT: u16 = 512;
 /// A chat line has at most 512 bytes, and one receive may return several.
 const BYTES: usize = 2048;
 const GROUP: u16 = 0;
-const PAGE_BYTES: usize = 4096;
+/// The largest page of a kernel that Klatch runs on: 64-bit Arm has 4, 16 or 64 KiB.
+const PAGE_BYTES_MAX: usize = 1 << 16;
 const ENTRIES_BYTES: usize = COUNT as usize * size_of::<BufRingEntry>();
 
 /// The kernel wants its ring at the beginning of a page. A size that does not fit ends the compilation.
-const LAYOUT: Layout = match Layout::from_size_align(ENTRIES_BYTES + COUNT as usize * BYTES, PAGE_BYTES) {
+const LAYOUT: Layout = match Layout::from_size_align(ENTRIES_BYTES + COUNT as usize * BYTES, PAGE_BYTES_MAX) {
     Ok(layout) => layout,
     Err(_) => panic!("the buffers have no valid layout"),
 };
