@@ -130,9 +130,10 @@ impl Churn {
         };
     }
 
-    /// The next connection to be closed.
-    pub(crate) fn next_leaving(&mut self) -> Option<usize> {
-        self.leaving.pop()
+    /// The next connection to be closed, of a user who may leave.
+    pub(crate) fn next_leaving(&mut self, may_leave: impl Fn(usize) -> bool) -> Option<usize> {
+        let place = self.leaving.iter().rposition(|user| may_leave(*user))?;
+        Some(self.leaving.swap_remove(place))
     }
 
     /// The connection of `user`, which leaves, has ended, and another one is begun.
@@ -184,7 +185,7 @@ mod tests {
         assert!(!churn.is_leaving(4), "one delivery of its room is missing");
         churn.on_delivery(3);
         assert!(churn.is_leaving(4) && !churn.is_leaving(5));
-        assert_eq!((churn.next_leaving(), churn.next_leaving()), (Some(4), None));
+        assert_eq!((churn.next_leaving(|_| true), churn.next_leaving(|_| true)), (Some(4), None));
         assert_eq!(churn.on_joined(4, 5_000), None, "it has not left yet");
         churn.on_end(4, 6_000);
         assert!(!churn.is_leaving(4) && churn.is_silent(4) && !churn.all_are_here());
@@ -203,7 +204,7 @@ mod tests {
     fn a_quiet_room_is_left_at_once() {
         let mut churn = churn();
         churn.silence(0, 0);
-        assert!(churn.is_leaving(0) && churn.next_leaving() == Some(0));
+        assert!(churn.is_leaving(0) && churn.next_leaving(|_| true) == Some(0));
         assert_eq!((churn.absent_user(0), churn.absent_user(1)), (Some(0), None));
     }
 

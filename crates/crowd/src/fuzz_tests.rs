@@ -12,8 +12,8 @@ use klatch_exchange::web::{
 };
 use klatch_protocol::tls::ClientTls;
 use klatch_record::{
-    ChatWorkload, CrowdResult, Endpoint, Gate, OrdersWorkload, Pacing, ProtocolName, RequestParts,
-    RrWorkload, TradeWorkload, WebSocket, WebWorkload,
+    ChatWorkload, CrowdResult, Endpoint, Gate, MqttVersion, OrdersWorkload, Pacing, ProtocolName,
+    RequestParts, RrWorkload, TradeWorkload, WebSocket, WebWorkload,
 };
 use klatch_testing::fuzz;
 
@@ -24,7 +24,7 @@ use crate::fetches::Fetches;
 use crate::gate::{GateMembership, opened_run};
 use crate::irc::Irc;
 use crate::lines::Lines;
-use crate::mqtt::Mqtt;
+use crate::mqtt::{Mqtt, MqttTerms};
 use crate::nats::Nats;
 use crate::parties::Parties;
 use crate::postgres::PostgresEcho;
@@ -69,8 +69,8 @@ fn feed<P: Parties>(parties: &mut P, bytes: &[u8], piece: usize) -> CrowdResult 
 }
 
 /// The events of a protocol in these bytes, whole or in pieces, and the replies.
-fn events<P: Protocol>(bytes: &[u8], piece: usize) -> (Vec<String>, Vec<u8>) {
-    let mut protocol = P::new(UserId { room: 1, user: 0, users: 3 }, &None);
+fn events<P: Protocol>(terms: &P::Terms, bytes: &[u8], piece: usize) -> (Vec<String>, Vec<u8>) {
+    let mut protocol = P::new(UserId { room: 1, user: 0, users: 3 }, terms);
     let (mut events, mut replies, mut waiting) = (Vec::new(), Vec::new(), Vec::new());
     for bytes in bytes.chunks(piece) {
         waiting.extend_from_slice(bytes);
@@ -86,10 +86,15 @@ fn events<P: Protocol>(bytes: &[u8], piece: usize) -> (Vec<String>, Vec<u8>) {
 }
 
 fn any_chat<P: Protocol>(bytes: &[u8]) {
-    let whole = events::<P>(bytes, bytes.len().max(1));
+    chat_on::<P>(&P::Terms::default(), bytes);
+}
+
+/// The same with these terms.
+fn chat_on<P: Protocol>(terms: &P::Terms, bytes: &[u8]) {
+    let whole = events::<P>(terms, bytes, bytes.len().max(1));
     assert!(whole.1.len() <= 4 * bytes.len() + 64, "{} bytes of replies", whole.1.len());
     for piece in [1, 7] {
-        assert_eq!(events::<P>(bytes, piece), whole, "in pieces of {piece} bytes");
+        assert_eq!(events::<P>(terms, bytes, piece), whole, "in pieces of {piece} bytes");
     }
     let workload = ChatWorkload {
         rooms: 1,
@@ -101,7 +106,7 @@ fn any_chat<P: Protocol>(bytes: &[u8]) {
     };
     for joined in [false, true] {
         let (worker, shared) = worker();
-        let mut rooms = Rooms::<P>::new(worker, &workload, 1, &None, 0..1);
+        let mut rooms = Rooms::<P>::new(worker, &workload, 1, terms, 0..1);
         for index in 0..3 {
             rooms.write_handshake(index);
             rooms.link(index).joined = joined;
@@ -130,7 +135,12 @@ fn nats() {
 
 #[test]
 fn mqtt() {
-    corpus("mqtt", any_chat::<Mqtt>);
+    for version in [MqttVersion::V5, MqttVersion::V311] {
+        for qos in 0..=2 {
+            let terms = MqttTerms { version, qos, ..MqttTerms::default() };
+            corpus("mqtt", |bytes| chat_on::<Mqtt>(&terms, bytes));
+        }
+    }
 }
 
 fn any_replies<P: RequestProtocol>(bytes: &[u8]) {

@@ -33,6 +33,7 @@ const READ_BYTES: usize = 32 * 1024;
 pub(crate) fn spawn<P: Protocol>(
     server: &ClientEndpoint,
     options: &Options,
+    terms: &P::Terms,
     gate: Gate,
     addresses: Addresses,
     shared: Arc<Shared>,
@@ -40,11 +41,11 @@ pub(crate) fn spawn<P: Protocol>(
 ) -> std::io::Result<()> {
     let (start, rooms) = (options.workload.start(), options.workload.parties());
     let (timeout, connect_timeout) = (options.gate_timeout, options.connect_timeout);
-    let (server, login) = (server.clone(), options.login.clone());
+    let (server, terms) = (server.clone(), terms.clone());
     std::thread::Builder::new().name("gate".to_owned()).spawn(move || {
         let membership = GateMembership::new(gate, start, rooms);
         let id = UserId { room: ROOM, user: start, users: USERS };
-        let (protocol, channel) = (P::new(id, &login), Channel::new(&server, id));
+        let (protocol, channel) = (P::new(id, &terms), Channel::new(&server, id));
         let stream = match addresses.connect(connect_timeout) {
             Ok(stream) => stream,
             Err(error) => return fail(&control, FailureKind::Join, format!("cannot connect: {error}")),

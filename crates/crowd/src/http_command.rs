@@ -1,18 +1,14 @@
 //! One request to a server over HTTP, on a connection of its own, before or after a run.
 
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
+use std::io::ErrorKind;
+use std::time::Duration;
 
 use klatch_exchange::web::{BodyLength, BodyPiece, BodyReader, Parsed, ResponseError, parse_response};
 use thiserror::Error;
 
-use crate::channel::{Channel, ClientEndpoint, append_through};
+use crate::channel::ClientEndpoint;
 use crate::connections::Addresses;
-use crate::protocol::UserId;
-
-/// Bytes of one read.
-const READ_BYTES: usize = 64 * 1024;
+use crate::timed_connection::TimedConnection;
 
 /// Why there is no answer.
 #[derive(Debug, Error)]
@@ -60,9 +56,8 @@ impl HttpServer {
         is_head: bool,
         body_bytes_max: usize,
     ) -> Result<(u16, Vec<u8>), HttpError> {
-        let stream = self.addresses.connect(self.connect_timeout)?;
-        let channel = Channel::new(&self.server, UserId { room: 0, user: 0, users: 1 });
-        let mut exchange = Exchange { stream, channel, deadline: Instant::now() + self.answer_timeout };
+        let (connect, answer) = (self.connect_timeout, self.answer_timeout);
+        let mut exchange = Exchange(TimedConnection::open(&self.server, &self.addresses, connect, answer)?);
         exchange.answer(request, is_head, body_bytes_max).map_err(|error| match error {
             HttpError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 HttpError::Late(self.answer_timeout.as_secs_f64())
@@ -73,12 +68,7 @@ impl HttpServer {
 }
 
 /// A request and its answer, under way.
-struct Exchange {
-    stream: TcpStream,
-    /// What lies between HTTP and the socket; `None` if nothing.
-    channel: Option<Box<Channel>>,
-    deadline: Instant,
-}
+struct Exchange(TimedConnection);
 
 impl Exchange {
     fn answer(
@@ -87,7 +77,7 @@ impl Exchange {
         is_head: bool,
         body_bytes_max: usize,
     ) -> Result<(u16, Vec<u8>), HttpError> {
-        self.write(request)?;
+        self.0.write(request)?;
         let mut received = Vec::new();
         let (status, length) = loop {
             if let Parsed::Complete { head, bytes } = parse_response(&received)? {
@@ -97,7 +87,7 @@ impl Exchange {
                 if status >= 200 {
                     break (status, if is_head { BodyLength::Fixed(0) } else { length });
                 }
-            } else if self.read(&mut received)? == 0 {
+            } else if self.0.read(&mut received)? == 0 {
                 return Err(HttpError::Ended);
             }
         };
@@ -115,54 +105,17 @@ impl Exchange {
                 return Err(HttpError::TooLong(body_bytes_max));
             }
             received.clear();
-            if self.read(&mut received)? == 0 {
+            if self.0.read(&mut received)? == 0 {
                 let is_whole = reader.may_end_with_connection();
                 return if is_whole { Ok((status, body)) } else { Err(HttpError::Ended) };
             }
         }
     }
-
-    /// Writes these bytes, and what the channel has to write.
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.stream.set_write_timeout(Some(self.left()?))?;
-        let Some(channel) = &mut self.channel else { return self.stream.write_all(bytes) };
-        let mut raw = Vec::new();
-        channel.send(bytes, &mut raw);
-        self.stream.write_all(&raw)
-    }
-
-    /// Reads once, and appends what was read. Returns the number of bytes, which is 0 at the end of the connection.
-    fn read(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-        loop {
-            self.stream.set_read_timeout(Some(self.left()?))?;
-            let Some(channel) = &mut self.channel else { return self.read_plain(bytes) };
-            match append_through(channel, &mut self.stream, bytes) {
-                // Only the transport has read something.
-                Ok(0) if channel.has_output() => self.write(&[])?,
-                Ok(0) => {}
-                Err(error) if error.kind() == ErrorKind::ConnectionAborted => return Ok(0),
-                other => return other,
-            }
-        }
-    }
-
-    fn read_plain(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-        let before = bytes.len();
-        bytes.resize(before + READ_BYTES, 0);
-        let count = self.stream.read(&mut bytes[before..])?;
-        bytes.truncate(before + count);
-        Ok(count)
-    }
-
-    /// The time until the deadline; an error if it has passed.
-    fn left(&self) -> std::io::Result<Duration> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(left) }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::net::TcpListener;
 
     use klatch_record::ProtocolName;

@@ -123,6 +123,8 @@ impl Irc {
 }
 
 impl Protocol for Irc {
+    type Terms = Credentials;
+
     fn new(id: UserId, login: &Credentials) -> Irc {
         let message_prefix = InlineBytes::new(&format!("PRIVMSG #klatch-{} :", id.room));
         let member_prefix = InlineBytes::new(&format!(":r{}u", id.room));
@@ -143,7 +145,7 @@ impl Protocol for Irc {
         write::user(out, nick.as_bytes(), b"klatch");
     }
 
-    fn write_message(&self, out: &mut Vec<u8>, _: usize, text: impl FnOnce(&mut Vec<u8>)) {
+    fn write_message(&mut self, out: &mut Vec<u8>, _: usize, text: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(&self.message_prefix);
         text(out);
         out.extend_from_slice(b"\r\n");

@@ -52,6 +52,7 @@ mod stats;
 mod stranger;
 mod supervisor;
 mod system;
+mod timed_connection;
 mod timeline;
 mod traders;
 mod url_reply;

@@ -11,6 +11,8 @@ pub(crate) struct Nats {
 }
 
 impl Protocol for Nats {
+    type Terms = Credentials;
+
     fn new(id: UserId, login: &Credentials) -> Nats {
         Nats { subject: format!("klatch.{}", id.room).into_bytes().into(), login: login.clone() }
     }
@@ -37,7 +39,7 @@ impl Protocol for Nats {
         out.extend_from_slice(b" 1\r\nPING\r\n");
     }
 
-    fn write_message(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>)) {
+    fn write_message(&mut self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(b"PUB ");
         out.extend_from_slice(&self.subject);
         out.extend_from_slice(format!(" {size}\r\n").as_bytes());

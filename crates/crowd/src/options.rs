@@ -114,6 +114,9 @@ pub enum CrowdError {
         /// Kind of the workload.
         workload: WorkloadKind,
     },
+    /// Settings of MQTT for a server of another protocol.
+    #[error("quality of service and client identifiers need a server of MQTT, not of {0}")]
+    OfMqtt(ProtocolName),
     /// Two threads a user do not carry the workload.
     #[error("event loops carry the workload {workload}, two threads a user do not")]
     Threads {
@@ -181,6 +184,10 @@ impl Options {
         }
         if self.login.is_some() && workload != WorkloadKind::Chat {
             return Err(CrowdError::Login { workload });
+        }
+        let is_of_mqtt = self.workload.chat().is_some_and(|chat| !chat.mqtt.is_usual());
+        if is_of_mqtt && protocol != ProtocolName::Mqtt {
+            return Err(CrowdError::OfMqtt(protocol));
         }
         let churns = self.workload.chat().is_some_and(ChatWorkload::has_churn);
         if churns && self.threads.is_two_per_user() {

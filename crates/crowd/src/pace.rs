@@ -114,6 +114,7 @@ mod tests {
             duration_s: None,
             stages: None,
             arrivals: klatch_record::Arrivals::Even,
+            mqtt: klatch_record::MqttSettings::default(),
         }
     }
 

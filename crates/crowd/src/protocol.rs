@@ -47,19 +47,31 @@ pub(crate) enum ServerEvent<'a> {
 
 /// One user's side of a protocol, without any I/O: bytes in, bytes and events out.
 pub(crate) trait Protocol: Send + 'static {
-    /// Whether the server also delivers a message to its speaker. The crowd expects such deliveries and does not count them.
-    const ECHOES: bool = false;
+    /// What all users of a crowd have in common.
+    type Terms: Clone + Default + Send + Sync + 'static;
     /// The state of a user that is not connected yet.
-    fn new(id: UserId, login: &Credentials) -> Self;
+    fn new(id: UserId, terms: &Self::Terms) -> Self;
     /// Appends what a user sends after connecting: registration, and subscription where it needs no answer first.
     fn write_handshake(&self, out: &mut Vec<u8>);
     /// Appends a message to the room; `text` appends its text of `size` bytes.
-    fn write_message(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>));
+    fn write_message(&mut self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>));
     /// Appends what a user sends before closing.
     fn write_quit(&self, out: &mut Vec<u8>);
     /// Parses the first complete unit of `input`. Returns its length in bytes and its event, or `None` if it is incomplete.
     /// Appends replies that the protocol requires, such as a PONG, to `out`.
     fn parse<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, ServerEvent<'a>)>;
+    /// Whether the server also delivers a message to its speaker. The crowd expects such deliveries and does not count them.
+    fn echoes(&self) -> bool {
+        false
+    }
+    /// Whether the server takes one more message now.
+    fn may_send(&self) -> bool {
+        true
+    }
+    /// Handshakes of messages that are not complete, in both directions.
+    fn open_handshakes(&self) -> usize {
+        0
+    }
 }
 
 /// The parts before and after the first `at`.

@@ -21,7 +21,7 @@ pub(crate) struct Redis {
 const USUAL_USER: &str = "default";
 
 impl Protocol for Redis {
-    const ECHOES: bool = true;
+    type Terms = Credentials;
 
     fn new(id: UserId, login: &Credentials) -> Redis {
         Redis { channel: format!("klatch-{}", id.room).into_bytes().into(), login: login.clone() }
@@ -39,7 +39,7 @@ impl Protocol for Redis {
         command(out, &[b"SUBSCRIBE", &self.channel]);
     }
 
-    fn write_message(&self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>)) {
+    fn write_message(&mut self, out: &mut Vec<u8>, size: usize, text: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(b"*3\r\n");
         bulk(out, b"PUBLISH");
         bulk(out, &self.channel);
@@ -62,6 +62,10 @@ impl Protocol for Redis {
             _ => ServerEvent::Refused(line(value).map_or(value, |(line, _)| line)),
         };
         Some((length, event))
+    }
+
+    fn echoes(&self) -> bool {
+        true
     }
 }
 

@@ -10,14 +10,14 @@ use crate::churn::Churn;
 use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties};
-use crate::protocol::{Credentials, Protocol, ServerEvent, Speaker, UserId, shown, shown_up_to};
+use crate::protocol::{Protocol, ServerEvent, Speaker, UserId, shown, shown_up_to};
 use crate::user::{HELD, User};
 use crate::worker::{Worker, WorkerState};
 
 /// Most characters of a wrong text that a message shows.
 const TEXT_SHOWN_MAX: usize = 80;
 
-pub(crate) struct Rooms<P> {
+pub(crate) struct Rooms<P: Protocol> {
     worker: Worker,
     workload: ChatWorkload,
     /// In the order of the rooms.
@@ -26,7 +26,11 @@ pub(crate) struct Rooms<P> {
     churn: Option<Churn>,
     /// Users who have messages left, or whose time has not ended.
     talking: usize,
-    login: Credentials,
+    /// Handshakes of messages that are not complete, of all users.
+    open_handshakes: usize,
+    /// Deliveries that arrived again where the protocol allows it.
+    repeated: u64,
+    terms: P::Terms,
 }
 
 impl<P: Protocol> Rooms<P> {
@@ -35,15 +39,24 @@ impl<P: Protocol> Rooms<P> {
         mut worker: Worker,
         workload: &ChatWorkload,
         seed: u64,
-        login: &Credentials,
+        terms: &P::Terms,
         range: Range<u32>,
     ) -> Rooms<P> {
         worker.stats.begin_stages(workload.stages.as_ref());
-        let users: Vec<User<P>> = User::all(workload, seed, login, range);
+        let users: Vec<User<P>> = User::all(workload, seed, terms, range);
         let ids: Vec<UserId> = users.iter().map(|user| user.id).collect();
         let churn = Churn::new(workload, seed, &ids);
         let talking = users.iter().filter(|user| !user.pace.is_done(workload)).count();
-        Rooms { worker, workload: workload.clone(), users, churn, talking, login: login.clone() }
+        Rooms {
+            worker,
+            workload: workload.clone(),
+            users,
+            churn,
+            talking,
+            open_handshakes: 0,
+            repeated: 0,
+            terms: terms.clone(),
+        }
     }
 
     fn on_event(&mut self, index: usize, event: ServerEvent<'_>, now_ns: u64) {
@@ -113,7 +126,7 @@ impl<P: Protocol> Rooms<P> {
             ));
         };
         let (speaker, sequence) = (Some(header.user), Some(header.sequence));
-        if P::ECHOES && header.user == user {
+        if listener.protocol.echoes() && header.user == user {
             return;
         }
         let order = listener.account.record(header.user, header.sequence);
@@ -124,6 +137,9 @@ impl<P: Protocol> Rooms<P> {
             DeliveryOrder::Late => {
                 self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, header.time_ns);
                 self.worker.stats.record_fault(fault(FaultKind::Reordered, speaker, sequence, None));
+            }
+            DeliveryOrder::Duplicate if self.workload.mqtt.may_repeat() && header.user != user => {
+                self.repeated += 1;
             }
             DeliveryOrder::Duplicate => {
                 let echo = (header.user == user).then_some("delivered to its own speaker");
@@ -200,8 +216,10 @@ impl<P: Protocol> Rooms<P> {
                 user.link.out = std::mem::take(&mut self.worker.spare);
             }
             let header = Header { user: user.id.user, sequence: user.pace.sent, time_ns: meant_ns };
+            let open = user.protocol.open_handshakes();
             user.protocol
                 .write_message(&mut user.link.out, size, |out| header.write(user.id.room, size, out));
+            self.open_handshakes += user.protocol.open_handshakes() - open;
             user.pace.record_sent(&self.workload, now_ns);
             self.talking -= usize::from(user.pace.is_done(&self.workload));
             self.worker.stats.sent += 1;
@@ -262,9 +280,18 @@ impl<P: Protocol> Parties for Rooms<P> {
     fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
         let mut rest = input;
         let mut answer = std::mem::take(&mut self.users[index].link.out);
-        while let Some((taken, event)) = self.users[index].protocol.parse(rest, &mut answer) {
+        loop {
+            let protocol = &mut self.users[index].protocol;
+            let before = protocol.open_handshakes();
+            let Some((taken, event)) = protocol.parse(rest, &mut answer) else { break };
+            let after = protocol.open_handshakes();
+            // A delivery may open a handshake, which must be known before it completes the run.
+            self.open_handshakes = self.open_handshakes + after - before;
             self.on_event(index, event, now_ns);
             rest = &rest[taken..];
+            if after < before {
+                self.report_progress();
+            }
         }
         self.users[index].link.out = answer;
         input.len() - rest.len()
@@ -273,7 +300,8 @@ impl<P: Protocol> Parties for Rooms<P> {
     fn turn(&self, index: usize, now_ns: u64) -> Turn {
         let (gate_ns, user) = (self.worker.shared.gate_ns(), &self.users[index]);
         let is_silent = self.churn.as_ref().is_some_and(|churn| churn.is_silent(index));
-        if gate_ns == 0 || self.worker.state != WorkerState::Running || is_silent {
+        let is_held = is_silent || !user.protocol.may_send();
+        if gate_ns == 0 || self.worker.state != WorkerState::Running || is_held {
             return Turn::WaitForOthers;
         }
         user.pace.turn(&self.workload, now_ns, gate_ns, user.account.received, user.account.rounds())
@@ -290,7 +318,9 @@ impl<P: Protocol> Parties for Rooms<P> {
     }
 
     fn next_leaving(&mut self) -> Option<usize> {
-        let index = self.churn.as_mut()?.next_leaving()?;
+        // What the server would still answer, nobody would hear.
+        let may_leave = |index: usize| self.users[index].protocol.open_handshakes() == 0;
+        let index = self.churn.as_mut()?.next_leaving(may_leave)?;
         self.write_quit(index);
         Some(index)
     }
@@ -304,7 +334,8 @@ impl<P: Protocol> Parties for Rooms<P> {
             return AfterEnd::Failure;
         }
         let user = &mut self.users[index];
-        user.protocol = P::new(user.id, &self.login);
+        self.open_handshakes -= user.protocol.open_handshakes();
+        user.protocol = P::new(user.id, &self.terms);
         user.link.joined = false;
         self.churn.iter_mut().for_each(|churn| churn.on_end(index, now_ns));
         AfterEnd::Rejoin
@@ -317,11 +348,16 @@ impl<P: Protocol> Parties for Rooms<P> {
     fn nothing_in_flight(&self) -> bool {
         self.worker.stats.received == self.worker.stats.sent * u64::from(self.workload.users - 1)
             && self.all_are_here()
+            && self.open_handshakes == 0
     }
 
     fn settle(&mut self) {
         let reconnects = self.worker.stats.reconnects();
-        self.worker.stats.results = Some(Results::Chat { reconnects });
+        self.worker.stats.results = Some(Results::Chat {
+            reconnects,
+            repeated: self.repeated,
+            open_handshakes: self.open_handshakes as u64,
+        });
         if self.complete() {
             return;
         }
@@ -381,6 +417,7 @@ mod tests {
             duration_s: None,
             stages: None,
             arrivals: klatch_record::Arrivals::Even,
+            mqtt: klatch_record::MqttSettings::default(),
         };
         let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
         let worker = Worker::new(0, shared.clone(), channel().0);

@@ -28,14 +28,14 @@ use crate::http_command::HttpServer;
 use crate::irc::Irc;
 use crate::ledger_file;
 use crate::lines::Lines;
-use crate::mqtt::Mqtt;
+use crate::mqtt::{self, Mqtt, MqttTerms};
 use crate::nats::Nats;
 use crate::options::{CrowdError, OnEvent, Options, Threads};
 use crate::parties::Parties;
 use crate::pauses::Pauses;
 use crate::post_log;
 use crate::postgres::PostgresEcho;
-use crate::protocol::Protocol;
+use crate::protocol::{Protocol, UserId};
 use crate::redis::Redis;
 use crate::requests::{Echo, HttpEcho, RedisEcho, RequestProtocol};
 use crate::rooms::Rooms;
@@ -43,6 +43,7 @@ use crate::shared::{ControlMessage, Phase, Shared, Wake};
 use crate::site::{HOST, Site};
 use crate::stats::CrowdStats;
 use crate::supervisor::{Supervised, Supervisor};
+use crate::timed_connection::TimedConnection;
 use crate::traders::{Traders, mix, population};
 use crate::urls::Urls;
 use crate::user_threads::{self, UserLinks};
@@ -69,10 +70,10 @@ pub fn run(
     }
     let run = Run { server, options, addresses: Addresses::new(options.check(server)?), inbox };
     match (&options.workload, server.protocol) {
-        (Workload::Chat(chat), ProtocolName::Irc) => run.rooms::<Irc>(chat, on_event),
-        (Workload::Chat(chat), ProtocolName::Redis) => run.rooms::<Redis>(chat, on_event),
-        (Workload::Chat(chat), ProtocolName::Nats) => run.rooms::<Nats>(chat, on_event),
-        (Workload::Chat(chat), ProtocolName::Mqtt) => run.rooms::<Mqtt>(chat, on_event),
+        (Workload::Chat(chat), ProtocolName::Irc) => run.rooms::<Irc>(chat, &options.login, on_event),
+        (Workload::Chat(chat), ProtocolName::Redis) => run.rooms::<Redis>(chat, &options.login, on_event),
+        (Workload::Chat(chat), ProtocolName::Nats) => run.rooms::<Nats>(chat, &options.login, on_event),
+        (Workload::Chat(chat), ProtocolName::Mqtt) => run.rooms_of_mqtt(chat, on_event),
         (Workload::Rr(rr), ProtocolName::Echo) => run.exchanges::<Echo>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Redis) => run.exchanges::<RedisEcho>(rr, on_event),
         (Workload::Rr(rr), ProtocolName::Postgres) => run.exchanges::<PostgresEcho>(rr, on_event),
@@ -119,16 +120,31 @@ impl Run<'_> {
     fn rooms<P: Protocol>(
         self,
         chat: &ChatWorkload,
+        terms: &P::Terms,
         on_event: OnEvent<'_>,
     ) -> Result<CrowdResult, CrowdError> {
         let Run { server, options, addresses, inbox } = &self;
         let (addresses, control) = (addresses.clone(), inbox.1.clone());
         let start_gate_client = |gate: &Gate, shared: &Arc<Shared>| {
             let (addresses, shared) = (addresses.clone(), shared.clone());
-            gate_client::spawn::<P>(server, options, gate.clone(), addresses, shared, control.clone())
+            gate_client::spawn::<P>(server, options, terms, gate.clone(), addresses, shared, control.clone())
         };
-        let rooms = |worker, range| Rooms::<P>::new(worker, chat, options.seed, &options.login, range);
+        let rooms = |worker, range| Rooms::<P>::new(worker, chat, options.seed, terms, range);
         Ok(self.parties(rooms, start_gate_client, on_event)?.0)
+    }
+
+    /// Rooms of a broker, which speak the version of MQTT that it knows.
+    fn rooms_of_mqtt(self, chat: &ChatWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
+        let Run { server, options, addresses, .. } = &self;
+        let terms = MqttTerms::new(chat, &options.login);
+        let first = UserId { room: chat.start, user: 0, users: chat.users };
+        let timeout = options.connect_timeout;
+        let version =
+            mqtt::negotiate(first, &terms, || TimedConnection::open(server, addresses, timeout, timeout));
+        let result = self.rooms::<Mqtt>(chat, &MqttTerms { version, ..terms }, on_event)?;
+        // Nothing was agreed on before all users had joined.
+        let mqtt_version = result.opened_ns.map(|_| version);
+        Ok(CrowdResult { mqtt_version, ..result })
     }
 
     fn exchanges<P: RequestProtocol>(

@@ -27,6 +27,7 @@ pub fn simulate_room(count: u32) -> u64 {
         duration_s: None,
         stages: None,
         arrivals: klatch_record::Arrivals::Even,
+        mqtt: klatch_record::MqttSettings::default(),
     };
     let shared = Arc::new(Shared::new(vec![Wake::Threads(Mutex::default())]));
     let (control, _inbox) = channel();

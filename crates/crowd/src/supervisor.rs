@@ -249,6 +249,7 @@ mod tests {
                 duration_s: None,
                 stages: None,
                 arrivals: klatch_record::Arrivals::Even,
+                mqtt: klatch_record::MqttSettings::default(),
             }),
             threads: Threads::Loops(1),
             timeout: Duration::from_secs(5),

@@ -7,7 +7,7 @@ use klatch_record::ChatWorkload;
 use crate::account::Account;
 use crate::link::Link;
 use crate::pace::Pace;
-use crate::protocol::{Credentials, Protocol, UserId};
+use crate::protocol::{Protocol, UserId};
 
 pub(crate) struct User<P> {
     pub(crate) id: UserId,
@@ -28,7 +28,7 @@ impl<P: Protocol> User<P> {
     pub(crate) fn all(
         workload: &ChatWorkload,
         seed: u64,
-        login: &Credentials,
+        terms: &P::Terms,
         range: Range<u32>,
     ) -> Vec<User<P>> {
         let mut all = Vec::with_capacity(range.len() * workload.users as usize);
@@ -36,16 +36,16 @@ impl<P: Protocol> User<P> {
             for user in 0..workload.users {
                 let room = workload.start + room;
                 let pace = Pace::new(workload, seed, room, user);
-                all.push(User::new(UserId { room, user, users: workload.users }, login, pace));
+                all.push(User::new(UserId { room, user, users: workload.users }, terms, pace));
             }
         }
         all
     }
 
-    fn new(id: UserId, login: &Credentials, pace: Pace) -> User<P> {
+    fn new(id: UserId, terms: &P::Terms, pace: Pace) -> User<P> {
         User {
             id,
-            protocol: P::new(id, login),
+            protocol: P::new(id, terms),
             account: Account::new(id.user, id.users),
             pace,
             link: Link::default(),

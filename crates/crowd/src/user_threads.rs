@@ -438,6 +438,7 @@ mod tests {
             duration_s: None,
             stages: None,
             arrivals: klatch_record::Arrivals::Even,
+            mqtt: klatch_record::MqttSettings::default(),
         });
         let options = Options {
             workload,

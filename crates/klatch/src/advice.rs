@@ -210,6 +210,9 @@ fn of_conflict(conflict: Conflict) -> Option<&'static str> {
         Conflict::LoginAndWorkload => None,
         Conflict::UrlAndCrowd => Some("leave out --crowd"),
         Conflict::UrlAndProtocol => Some("leave out --url, or name a server of HTTP"),
+        Conflict::MqttAndProtocol => {
+            Some("leave out --qos and --client-id, or name a broker: --target mqtt://HOST:PORT")
+        }
         Conflict::ChurnAndCrowd => Some("leave out --churn or --crowd"),
         Conflict::ReadersAndTarget
         | Conflict::ReadersAndCrowdKnobs

@@ -30,6 +30,7 @@ fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)>
             return vec![("pacing", "rate".to_owned()), of("60s:100,0s:50,2.5s:0")];
         }
         (_, "stages") => "60s:100,0s:50,2.5s:0".to_owned(),
+        (_, "client_id") => "lab-".to_owned(),
         (_, "url") => "/a?b=c".to_owned(),
         (_, "urls") => concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/urls.txt").to_owned(),
         (_, "method") => return vec![("url", "/".to_owned()), of("PUT")],
@@ -72,11 +73,16 @@ fn all() -> impl Iterator<Item = (WorkloadKind, &'static Setting)> {
 /// A platform that has all settings of this workload.
 fn platform_of(workload: &Workload) -> &'static str {
     match workload.kind() {
+        WorkloadKind::Chat if is_of_mqtt(workload) => "mosquitto",
         WorkloadKind::Rr if workload.has_url() => "nginx",
         WorkloadKind::Chat | WorkloadKind::Rr => "native-epoll",
         WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => "jetty",
         WorkloadKind::Files => "native-pread",
     }
+}
+
+fn is_of_mqtt(workload: &Workload) -> bool {
+    workload.chat().is_some_and(|chat| !chat.mqtt.is_usual())
 }
 
 fn made_of(kind: WorkloadKind, given: &[(&'static str, String)]) -> Workload {
@@ -234,8 +240,9 @@ fn every_setting_goes_from_option_to_crowd_to_record_and_back_to_the_plan() {
     for (kind, setting) in all().filter(|(_, setting)| setting.scope != Scope::Crowd) {
         let workload = made_of(kind, &another(setting, kind));
         let words = match platform_of(&workload) {
-            // One of HTTP, whatever is installed.
+            // Whatever is installed.
             "nginx" => vec!["--target", "http://127.0.0.1:8080"],
+            "mosquitto" => vec!["--target", "mqtt://127.0.0.1:1883"],
             // A record has the version of Java with the name.
             "jetty" => vec!["--platform", "jetty@17", "--java", &java],
             platform => vec!["--platform", platform],
@@ -260,9 +267,12 @@ fn every_setting_goes_from_option_to_crowd_to_record_and_back_to_the_plan() {
 #[test]
 fn the_vectors_have_a_job_for_every_setting_of_the_java_crowd() {
     let kinds = [WorkloadKind::Chat, WorkloadKind::Files];
+    // It speaks IRC alone.
     let of_settings = all()
         .filter(|(kind, _)| kinds.contains(kind))
-        .map(|(kind, setting)| job(made_of(kind, &another(setting, kind))));
+        .map(|(kind, setting)| made_of(kind, &another(setting, kind)))
+        .filter(|workload| !is_of_mqtt(workload))
+        .map(job);
     let vector = |job: CrowdJob| {
         let job = CrowdJob { loops: None, ..job };
         serde_json::json!({ "options": job.options(), "job": job })

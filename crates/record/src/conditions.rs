@@ -162,6 +162,7 @@ const NAMES: &[(&str, &str)] = &[
     ("platform.protocol", "protocols"),
     ("platform.transport", "transports"),
     ("options.subprotocol", "subprotocols"),
+    ("shards[].mqtt_version", "versions of MQTT"),
     ("shards[].tls.version", "TLS versions"),
     ("shards[].tls.cipher", "TLS cipher suites"),
     ("options.ca", "files of authorities"),

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, DatabaseCounts, Environment, IntervalCounts, Results, StageCounts, TlsSession, Usage};
+use crate::{
+    Build, DatabaseCounts, Environment, IntervalCounts, MqttVersion, Results, StageCounts, TlsSession, Usage,
+};
 
 /// One line of a crowd's standard output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -106,6 +108,9 @@ pub struct CrowdResult {
     /// What TLS agreed to, on one of the connections; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsSession>,
+    /// Version of MQTT that was spoken; absent for other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mqtt_version: Option<MqttVersion>,
     /// Event loops that it had; absent without any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loops: Option<u32>,

@@ -104,7 +104,7 @@ pub use orders::{OrdersCounts, OrdersLimit, OrdersScore, OrdersShare};
 pub use part::Part;
 pub use percentiles::{Percentiles, latencies_at, samples_needed};
 pub use printable::{printable, printable_line};
-pub use protocol::ProtocolName;
+pub use protocol::{MqttVersion, ProtocolName};
 pub use record::{
     Build, Checks, Class, CrowdInfo, CrowdProgram, Platform, Record, Role, Runtime, SCHEMA_NAME, Score,
     UsageOfBoth, VmInForce,
@@ -135,8 +135,9 @@ pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use words::{grouped, range_in_words};
 pub use workload::{
     Arrivals, CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES,
-    FilesWorkload, HeaderField, HeaderValue, JsonValue, OrdersWorkload, Pacing, ReadOrder, RrWorkload, Stage,
-    Stages, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadError, WorkloadKind, settings,
+    FilesWorkload, HeaderField, HeaderValue, JsonValue, MqttSettings, OrdersWorkload, Pacing, ReadOrder,
+    RrWorkload, Stage, Stages, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadError, WorkloadKind,
+    settings,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

@@ -83,7 +83,7 @@ fn with_facts(start: u32, facts: &Facts) -> Record {
     }
     record.usage = UsageOfBoth { server: None, crowd: Some(usage), database: None };
     record.latency = Latency::from_counts_ns(&facts.latency_ns).unwrap();
-    record.results = Results::Chat { reconnects: record.latency.clone() };
+    record.results = Results::Chat { reconnects: record.latency.clone(), repeated: 3, open_handshakes: 2 };
     record.over_time = facts.over_time.as_ref().map(|(doubled, counts)| {
         let counts = IntervalCounts {
             interval_ms: 25 << doubled,

@@ -27,7 +27,7 @@ pub enum ProtocolName {
     Redis,
     /// The text protocol of NATS.
     Nats,
-    /// MQTT 5, QoS 0.
+    /// MQTT 5, or 3.1.1 where a broker refuses 5.
     Mqtt,
     /// Every byte comes back, as in RFC 862.
     Echo,
@@ -37,6 +37,28 @@ pub enum ProtocolName {
     Postgres,
     /// None: files are read by system calls.
     File,
+}
+
+/// A version of MQTT that a crowd spoke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum MqttVersion {
+    /// MQTT 5.
+    #[serde(rename = "5")]
+    V5,
+    /// MQTT 3.1.1, because the broker refused 5. It delivers a message to its speaker as well, which is not counted.
+    #[serde(rename = "3.1.1")]
+    V311,
+}
+
+impl MqttVersion {
+    /// Its number.
+    pub fn name(self) -> &'static str {
+        match self {
+            MqttVersion::V5 => "5",
+            MqttVersion::V311 => "3.1.1",
+        }
+    }
 }
 
 impl ProtocolName {

@@ -1,6 +1,6 @@
 //! The complete machine-readable result of a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -371,6 +371,13 @@ impl Record {
     /// The name of one unit of the score: `message` of chat, else that of the operation.
     pub fn unit(&self) -> &str {
         self.operations.as_ref().map_or("message", |operations| operations.name.as_str())
+    }
+
+    /// The version of MQTT that its crowds spoke, or several; `None` for other protocols.
+    pub fn mqtt_versions(&self) -> Option<String> {
+        let spoken = self.shards.iter().filter_map(|shard| Some(shard.mqtt_version?.name()));
+        let spoken: BTreeSet<&str> = spoken.collect();
+        (!spoken.is_empty()).then(|| spoken.into_iter().collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -18,6 +18,12 @@ pub enum Results {
         /// Reconnects during the run: from the beginning of a new connection to the return of its user to the room. Absent if there was none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reconnects: Option<Latency>,
+        /// Deliveries that arrived again, which QoS 1 of MQTT allows. Absent if 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        repeated: u64,
+        /// Handshakes of QoS 1 and 2 of MQTT that were not complete at the end. Absent if 0.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        open_handshakes: u64,
     },
     /// Of `rr`.
     Rr {
@@ -80,7 +86,7 @@ impl Results {
     pub fn none(workload: WorkloadKind) -> Results {
         let (parties, in_window, kinds) = (PartyCounts::default(), 0, Vec::new());
         match workload {
-            WorkloadKind::Chat => Results::Chat { reconnects: None },
+            WorkloadKind::Chat => Results::Chat { reconnects: None, repeated: 0, open_handshakes: 0 },
             WorkloadKind::Rr => Results::Rr { parties, kinds, reopened: 0 },
             WorkloadKind::Web => Results::Web { parties, in_window, conforming: None },
             WorkloadKind::Files => Results::Files { parties },
@@ -125,9 +131,14 @@ impl Results {
         use Results::{Chat, Files, Orders, Rr, Trade, Web};
         let in_both = |one: &u64, more: &u64| sum("operations in the window", [*one, *more]);
         Ok(match (self, other) {
-            (Chat { reconnects: one }, Chat { reconnects: more }) => {
-                Chat { reconnects: Latency::merge(one.iter().chain(more))? }
-            }
+            (
+                Chat { reconnects, repeated, open_handshakes },
+                Chat { reconnects: more, repeated: more_repeated, open_handshakes: more_open },
+            ) => Chat {
+                reconnects: Latency::merge(reconnects.iter().chain(more))?,
+                repeated: sum("repeated deliveries", [*repeated, *more_repeated])?,
+                open_handshakes: sum("open handshakes", [*open_handshakes, *more_open])?,
+            },
             (
                 Rr { parties, kinds, reopened },
                 Rr { parties: more, kinds: more_kinds, reopened: more_reopened },
@@ -229,8 +240,16 @@ impl Results {
     /// The reconnects of `chat`; `None` if there was none.
     pub fn reconnects(&self) -> Option<&Latency> {
         match self {
-            Results::Chat { reconnects } => reconnects.as_ref(),
+            Results::Chat { reconnects, .. } => reconnects.as_ref(),
             _ => None,
+        }
+    }
+
+    /// Deliveries of `chat` that arrived again where the protocol allows it, and handshakes that were not complete.
+    pub fn repeated_and_open(&self) -> (u64, u64) {
+        match self {
+            Results::Chat { repeated, open_handshakes, .. } => (*repeated, *open_handshakes),
+            _ => (0, 0),
         }
     }
 }

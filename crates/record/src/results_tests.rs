@@ -24,7 +24,11 @@ fn results(workload: WorkloadKind, numbers: &[u64]) -> Results {
     match workload {
         WorkloadKind::Chat => {
             let counts: Vec<_> = numbers.iter().map(|number| (number << 10, *number)).collect();
-            Results::Chat { reconnects: Latency::from_counts_ns(&counts).unwrap() }
+            Results::Chat {
+                reconnects: Latency::from_counts_ns(&counts).unwrap(),
+                repeated: in_window,
+                open_handshakes: numbers[0],
+            }
         }
         WorkloadKind::Rr => Results::Rr { parties, kinds, reopened: in_window },
         WorkloadKind::Files => Results::Files { parties },
@@ -100,7 +104,7 @@ fn results_of_two_workloads_and_counts_that_do_not_fit_are_not_added() {
     assert_eq!(Results::merge([]).unwrap(), None);
     // The largest count of a histogram.
     let reconnects = Latency::from_counts_ns(&[(1_000, i64::MAX as u64)]).unwrap();
-    let most = Results::Chat { reconnects };
+    let most = Results::Chat { reconnects, repeated: 0, open_handshakes: 0 };
     assert!(matches!(most.with(&most), Err(MergeError::Latency(_))));
 }
 

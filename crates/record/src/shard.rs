@@ -5,7 +5,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::{Build, CrowdGap, DatabaseCounts, Environment, TlsSession, Usage, Warning, WorkloadKind};
+use crate::{
+    Build, CrowdGap, DatabaseCounts, Environment, MqttVersion, TlsSession, Usage, Warning, WorkloadKind,
+};
 
 /// A crowd with rooms of its own, which needed nothing from the others but a common start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +37,9 @@ pub struct Shard {
     /// What TLS agreed to; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsSession>,
+    /// Version of MQTT that was spoken; absent for other protocols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mqtt_version: Option<MqttVersion>,
     /// Event loops that it had: at most one for each of its rooms, or other parties, whatever was asked for. Absent for crowds with
     /// threads for each user, and for readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]

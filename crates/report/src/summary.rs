@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use klatch_record::{
-    Class, Conforming, CrowdResult, Latency, LatencyError, OperationKindScore, Operations, PartyCounts,
-    Percentiles, Platform, Record, Role, Warning, Workload, latencies_at, samples_needed,
+    Class, Conforming, CrowdResult, Latency, LatencyError, MqttVersion, OperationKindScore, Operations,
+    PartyCounts, Percentiles, Platform, Record, Results, Role, Warning, Workload, latencies_at,
+    samples_needed,
 };
 
 use crate::model::percentile_value;
@@ -128,7 +129,8 @@ pub fn warnings(warnings: &[Warning]) -> String {
 pub fn crowd(result: &CrowdResult) -> Result<String, LatencyError> {
     let throughput = (result.sent + result.received) as f64 / result.elapsed_s.max(1e-9);
     let text = values(volano_rows(result.sent, result.received, result.elapsed_s, throughput, result.join_s));
-    Ok(text + &percentiles("delivery latency", Latency::from_counts_ns(&result.latency_ns)?.as_ref()))
+    let latency = percentiles("delivery latency", Latency::from_counts_ns(&result.latency_ns)?.as_ref());
+    Ok(text + &latency + &of_mqtt(result.mqtt_version.map(MqttVersion::name), &result.results))
 }
 
 fn full(record: &Record) -> String {
@@ -149,6 +151,7 @@ fn full(record: &Record) -> String {
         + &percentiles(latency, record.latency.as_ref())
         + &stages(record)
         + &reconnects(record)
+        + &of_mqtt(record.mqtt_versions().as_deref(), &record.results)
         + &reopened(record)
         + &record.results.orders().map_or_else(String::new, limits_and_mix)
         + &kinds(record.results.kinds())
@@ -187,6 +190,18 @@ fn reconnects(record: &Record) -> String {
     let per_s = times.count as f64 / record.score.elapsed_s;
     let count = format!("{} ({per_s:.1}/s)", grouped(times.count));
     format!("\n{}", values(vec![row("reconnects", count)])) + &percentiles("time to reconnect", Some(times))
+}
+
+/// The version of MQTT that was spoken, and what its handshakes counted; nothing for other protocols.
+fn of_mqtt(version: Option<&str>, results: &Results) -> String {
+    let Some(version) = version else { return String::new() };
+    let (repeated, open) = results.repeated_and_open();
+    let counts =
+        [("deliveries repeated, as QoS 1 allows", repeated), ("handshakes of messages not complete", open)];
+    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
+    let mut rows = vec![row("version of MQTT", version)];
+    rows.extend(counts.map(|(name, count)| row(name, grouped(count))));
+    format!("\n{}", values(rows))
 }
 
 /// The score of a workload in which each request has a reply.

@@ -94,6 +94,7 @@ fn describe_chat(chat: &ChatWorkload) -> String {
         pacing,
         pause_s,
         churn_per_user_per_s: churn,
+        mqtt,
         ..
     } = chat;
     let pacing = match pacing {
@@ -106,6 +107,7 @@ fn describe_chat(chat: &ChatWorkload) -> String {
     };
     let pause = if *pause_s > 0.0 { format!(", pause {pause_s} s") } else { String::new() };
     let churn = if *churn > 0.0 { format!(", {churn} reconnects/s a user") } else { String::new() };
+    let qos = if mqtt.qos > 0 { format!(", QoS {}", mqtt.qos) } else { String::new() };
     let messages = match duration_s {
         Some(duration_s) => format!("for {duration_s} s, messages"),
         None if *count == 1 => "× 1 message".to_owned(),
@@ -114,6 +116,6 @@ fn describe_chat(chat: &ChatWorkload) -> String {
     let [rooms_text, users] = [rooms, users].map(|number| grouped(u64::from(*number)));
     let of_rooms = if *rooms == 1 { "room" } else { "rooms" };
     format!(
-        "{rooms_text} {of_rooms} × {users} users {messages} of {size_bytes} bytes, {pacing}{pause}{churn}"
+        "{rooms_text} {of_rooms} × {users} users {messages} of {size_bytes} bytes, {pacing}{pause}{churn}{qos}"
     )
 }

@@ -55,6 +55,9 @@ pub enum Conflict {
     /// A login outside chat.
     #[error("users log in under workload chat only: leave out user and password")]
     LoginAndWorkload,
+    /// Settings of MQTT for a server of another protocol.
+    #[error("quality of service and client identifiers belong to MQTT")]
+    MqttAndProtocol,
     /// Churn in a crowd with threads.
     #[error("users reconnect in the native crowd only")]
     ChurnAndCrowd,

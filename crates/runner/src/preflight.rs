@@ -50,6 +50,7 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
         ResolvedSubject::Platform(..) => (false, None),
     };
     let asks = plan.workload.has_url();
+    let is_of_mqtt = plan.workload.chat().is_some_and(|chat| !chat.mqtt.is_usual());
     let churns = plan.workload.chat().is_some_and(ChatWorkload::has_churn);
     first_conflict([
         (
@@ -58,6 +59,7 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
         ),
         (asks && protocol != ProtocolName::Http, Conflict::UrlAndProtocol),
         (asks && plan.crowd != CrowdKind::Native, Conflict::UrlAndCrowd),
+        (is_of_mqtt && protocol != ProtocolName::Mqtt, Conflict::MqttAndProtocol),
         (churns && plan.crowd != CrowdKind::Native, Conflict::ChurnAndCrowd),
         (plan.login().is_some() && plan.crowd == CrowdKind::Java, Conflict::LoginAndCrowd),
         (plan.login().is_some() && workload != WorkloadKind::Chat, Conflict::LoginAndWorkload),

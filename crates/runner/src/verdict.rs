@@ -51,7 +51,13 @@ pub fn judge(result: &CrowdResult) -> Verdict {
         let first = if examples.is_empty() { "" } else { "; first, " };
         format!("{count} {unit} {what}{first}{examples}")
     });
-    Verdict::from_reasons(failure.chain(faults).map(|message| Reason::new(Cause::Crowd, message)).collect())
+    let open = match result.results.repeated_and_open().1 {
+        0 => None,
+        1 => Some("1 handshake of a message was not complete at the end".to_owned()),
+        count => Some(format!("{count} handshakes of messages were not complete at the end")),
+    };
+    let reasons = failure.chain(faults).chain(open);
+    Verdict::from_reasons(reasons.map(|message| Reason::new(Cause::Crowd, message)).collect())
 }
 
 fn plural(unit: &str) -> String {

@@ -32,6 +32,7 @@ mod local_clients;
 mod logins;
 mod measured_code;
 mod mistakes;
+mod mqtt;
 mod needs;
 mod orders;
 mod output;

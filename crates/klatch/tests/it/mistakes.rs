@@ -10,7 +10,7 @@ use klatch_testing::{Need, needs};
 use crate::support::{Finished, klatch};
 
 /// A command line without the name of the program, and a part of the answer.
-const TABLE: [(&str, &str); 133] = [
+const TABLE: [(&str, &str); 138] = [
     // What excludes each other.
     ("run --rooms 10 --shards 100", "got 10: use --shards 10 or fewer, or --rooms 100"),
     ("run --servers 2 --target irc://127.0.0.1:6667", "tip: leave out --servers, or --target"),
@@ -161,6 +161,14 @@ const TABLE: [(&str, &str); 133] = [
         "run --workload web --rooms 5",
         "rooms belongs to the workload chat, not to web: leave it out, or add --workload chat",
     ),
+    (
+        "run --qos 1",
+        "quality of service and client identifiers belong to MQTT: leave out --qos and --client-id, or name a broker",
+    ),
+    ("run --target redis://127.0.0.1:1 --client-id lab-", "client identifiers belong to MQTT: leave out"),
+    ("run --platform mosquitto --qos 3", "qos must be 0 to 2, got 3"),
+    ("run --platform mosquitto --client-id a\tb", "client_id must be 1 to 100 printable ASCII characters"),
+    ("crowd --qos 2", "quality of service and client identifiers need a server of MQTT, not of irc"),
     ("run --window 3", "window belongs to pacing rounds: add --pacing rounds"),
     (
         "run --platform nginx",

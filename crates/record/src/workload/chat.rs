@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
+use super::mqtt::{MqttSettings, is_client_id};
 use super::settings::{Range, Scope, Setting, field};
 use super::stages::{STAGES, Stages, check_stages, stages_setting};
-use super::values::{Form, NonZero, OptionalSeconds, Seconds, Value, Word};
+use super::values::{Form, Formed, NonZero, NonZeroWhole, OptionalSeconds, Seconds, Value, Word};
 use super::{COUNT_MAX, RATE_MAX, SECONDS_MAX, WorkloadError};
 use crate::record::is_zero;
 
@@ -78,6 +79,22 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .in_range(Range::FromZero(1_000.0, "reconnects/s"))
     .following("0"),
+    Setting::new(
+        "qos",
+        "LEVEL",
+        "MQTT: quality of service of messages and subscriptions: 0, at most once; 1, at least once; 2, exactly once",
+        field!(Chat, chat => NonZeroWhole(&mut chat.mqtt.qos)),
+    )
+    .in_range(Range::Whole(0, 2))
+    .following("0"),
+    Setting::new(
+        "client_id",
+        "PREFIX",
+        "MQTT: beginning of client identifiers; room and user follow it, as in r1u0",
+        field!(Chat, chat => Formed { text: &mut chat.mqtt.client_id, is_right: is_client_id, form: "1 to 100 printable ASCII characters" }),
+    )
+    .following("klatch and six characters that are others for each crowd")
+    .scoped(Scope::Share),
     Setting::new("start", "N", "number of the first room, for several crowds on one server", field!(Chat, start))
         .scoped(Scope::Share),
 ];
@@ -222,6 +239,9 @@ pub struct ChatWorkload {
     /// How the moments of the schedule follow one another. Absent if they are even.
     #[serde(default, skip_serializing_if = "Arrivals::is_even")]
     pub arrivals: Arrivals,
+    /// What only MQTT has. Absent if nothing of it was set.
+    #[serde(default, skip_serializing_if = "MqttSettings::is_usual")]
+    pub mqtt: MqttSettings,
 }
 
 /// When a user speaks.
@@ -269,6 +289,7 @@ impl Default for ChatWorkload {
             duration_s: None,
             stages: None,
             arrivals: Arrivals::Even,
+            mqtt: MqttSettings::USUAL,
         }
     }
 }
@@ -390,6 +411,7 @@ mod tests {
         duration_s: None,
         stages: None,
         arrivals: Arrivals::Even,
+        mqtt: MqttSettings::USUAL,
     };
 
     #[test]

@@ -295,6 +295,28 @@ impl Value for NonZero<'_> {
     }
 }
 
+/// A whole number that is absent if it is 0.
+pub(super) struct NonZeroWhole<'a>(pub(super) &'a mut u32);
+
+impl Value for NonZeroWhole<'_> {
+    fn form(&self) -> Form {
+        Form::Whole
+    }
+
+    fn print(&self) -> Option<String> {
+        (*self.0 != 0).then(|| self.0.to_string())
+    }
+
+    fn parse(&mut self, setting: &'static str, text: &str) -> Result<(), WorkloadError> {
+        *self.0 = parsed(setting, text, "a whole number")?;
+        Ok(())
+    }
+
+    fn number(&self) -> Option<f64> {
+        Some((*self.0).into())
+    }
+}
+
 /// Bytes, with KiB or MiB if it is one of those.
 pub(super) struct Bytes<'a>(pub(super) &'a mut u32);
 

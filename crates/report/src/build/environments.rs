@@ -87,11 +87,15 @@ fn runtimes(subject: &Subject, environment_of_run: &[String], count: usize) -> V
     for (run, environment) in subject.runs.iter().zip(environment_of_run) {
         let platform = &run.record.platform;
         let version = platform.runtime.as_ref().map(|runtime| &runtime.version).or(platform.version.as_ref());
-        let Some(version) = version else { continue };
+        let spoken = run.record.mqtt_versions().map(|version| format!("MQTT {version}"));
+        let version = version.cloned().into_iter().chain(spoken).collect::<Vec<_>>().join(", ");
+        if version.is_empty() {
+            continue;
+        }
         let place = (0..count).position(|place| name(place) == *environment).unwrap_or(0);
         let known = &mut versions.entry(&platform.name).or_insert_with(|| vec![Vec::new(); count])[place];
-        if !known.contains(version) {
-            known.push(version.clone());
+        if !known.contains(&version) {
+            known.push(version);
         }
     }
     let fact = |(platform, values): (&str, Vec<Vec<String>>)| {

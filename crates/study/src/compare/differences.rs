@@ -184,6 +184,7 @@ fn is_known(path: &str, values: &BTreeMap<&str, [Values<'_>; 2]>) -> bool {
         "crowd.runtime.options" => differs("crowd.kind") || differs("crowd.knobs"),
         path if path.starts_with("crowd.runtime.") => differs("crowd.kind"),
         path if path.starts_with("observations[].support.") => differs("options.instruments"),
+        "shards[].mqtt_version" => differs("platform.protocol"),
         path if path.starts_with("shards[].tls.") => differs("platform.transport"),
         _ => false,
     }
