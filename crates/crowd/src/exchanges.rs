@@ -1,6 +1,5 @@
 //! Connections that send requests, without any I/O: queues the requests that are due, and checks every reply.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
 use klatch_record::{Failure, FailureKind, Fault, FaultKind, PartyCounts, Results, RrWorkload};
@@ -10,8 +9,8 @@ use crate::pace::Turn;
 use crate::parties::Parties;
 use crate::payloads::Payloads;
 use crate::pipeline::Pipeline;
-use crate::protocol::{UserId, shown, shown_up_to};
-use crate::requests::{Reply, RequestProtocol};
+use crate::protocol::{Credentials, UserId, shown, shown_up_to};
+use crate::requests::{Greeting, Reply, RequestProtocol};
 use crate::worker::{Worker, WorkerState};
 
 /// A socket takes so many bytes at once when its buffers are empty: they begin with 16 KiB, of which a part is overhead.
@@ -27,16 +26,16 @@ pub(crate) struct Exchanges<P> {
     worker: Worker,
     workload: RrWorkload,
     payloads: Payloads,
-    connections: Vec<Connection>,
+    connections: Vec<Connection<P>>,
     /// Requests without a reply, of all connections.
     in_flight: u64,
     /// Connections that will send nothing more and have all replies.
     done: usize,
-    protocol: PhantomData<fn() -> P>,
 }
 
-struct Connection {
+struct Connection<P> {
     number: u32,
+    protocol: P,
     link: Link,
     pipeline: Pipeline,
     /// The request after the last one that has a reply.
@@ -51,6 +50,7 @@ impl<P: RequestProtocol> Exchanges<P> {
         mut worker: Worker,
         workload: &RrWorkload,
         seed: u64,
+        login: &Credentials,
         range: Range<u32>,
     ) -> Exchanges<P> {
         worker.stats.begin_stages(workload.stages.as_ref());
@@ -58,6 +58,7 @@ impl<P: RequestProtocol> Exchanges<P> {
             let number = workload.start + index;
             Connection {
                 number,
+                protocol: P::new(login),
                 link: Link::default(),
                 pipeline: Pipeline::new(workload, seed, number),
                 next_reply: 0,
@@ -71,7 +72,6 @@ impl<P: RequestProtocol> Exchanges<P> {
             in_flight: 0,
             done: 0,
             workload: workload.clone(),
-            protocol: PhantomData,
         }
     }
 
@@ -81,11 +81,7 @@ impl<P: RequestProtocol> Exchanges<P> {
         let payload = match reply {
             Reply::Payload(payload) => payload,
             Reply::Refused(line) if self.worker.state == WorkerState::Leaving => line,
-            Reply::Refused(line) => {
-                let kind = if connection.link.joined { FailureKind::Refused } else { FailureKind::Join };
-                let detail = format!("the server answered: {}", shown(line));
-                return self.fail(Some(index), kind, detail);
-            }
+            Reply::Refused(line) => return self.refuse(index, line),
         };
         if !connection.link.joined {
             if !self.payloads.matches(number, JOINING, payload) {
@@ -105,6 +101,40 @@ impl<P: RequestProtocol> Exchanges<P> {
         }
         if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
             self.worker.report_pause();
+        }
+    }
+
+    /// The server refused a connection, or a request.
+    fn refuse(&mut self, index: usize, line: &[u8]) {
+        let joined = self.connections[index].link.joined;
+        let kind = if joined { FailureKind::Refused } else { FailureKind::Join };
+        self.fail(Some(index), kind, format!("the server answered: {}", shown(line)));
+    }
+
+    /// Appends the request by which a connection joins.
+    fn write_joining(&mut self, index: usize) {
+        let Connection { number, link, .. } = &mut self.connections[index];
+        let payload = |out: &mut Vec<u8>| self.payloads.write(*number, JOINING, out);
+        P::write_request(&mut link.out, self.workload.size_bytes as usize, payload);
+    }
+
+    /// Takes what a server sends before it takes requests from the front of `input`.
+    #[cold]
+    fn on_greeting(&mut self, index: usize, input: &mut &[u8]) {
+        loop {
+            let Connection { protocol, link, .. } = &mut self.connections[index];
+            let Some((taken, greeting)) = protocol.parse_greeting(input, &mut link.out) else { return };
+            *input = &input[taken..];
+            match greeting {
+                Greeting::Continue => {}
+                Greeting::Open => return self.write_joining(index),
+                // Whatever follows is of no use.
+                Greeting::Refused(line) => {
+                    self.refuse(index, line);
+                    *input = &[];
+                    return;
+                }
+            }
         }
     }
 
@@ -195,10 +225,11 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
     }
 
     fn write_handshake(&mut self, index: usize) {
-        let Connection { number, link, .. } = &mut self.connections[index];
-        let payload = |out: &mut Vec<u8>| self.payloads.write(*number, JOINING, out);
-        P::write_hello(&mut link.out);
-        P::write_request(&mut link.out, self.workload.size_bytes as usize, payload);
+        let Connection { protocol, link, .. } = &mut self.connections[index];
+        protocol.write_hello(&mut link.out);
+        if protocol.is_open() {
+            self.write_joining(index);
+        }
     }
 
     fn write_quit(&mut self, index: usize) {
@@ -208,6 +239,13 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
     fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
         let size = self.workload.size_bytes as usize;
         let mut rest = input;
+        if !self.connections[index].protocol.is_open() {
+            self.on_greeting(index, &mut rest);
+            // What follows is no reply while the connection is not open.
+            if !self.connections[index].protocol.is_open() {
+                return input.len() - rest.len();
+            }
+        }
         while !rest.is_empty()
             && let Some((taken, reply)) = P::parse_reply(size, rest)
         {

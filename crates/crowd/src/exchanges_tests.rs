@@ -20,7 +20,8 @@ impl Crowd {
         let (sender, control) = channel();
         let worker = Worker::new(0, shared.clone(), sender);
         let range = 0..workload.connections;
-        let mut crowd = Crowd { exchanges: Exchanges::new(worker, &workload, 1, range), shared, control };
+        let mut crowd =
+            Crowd { exchanges: Exchanges::new(worker, &workload, 1, &None, range), shared, control };
         for index in 0..crowd.exchanges.connections() {
             crowd.exchanges.write_handshake(index);
             let hello = crowd.taken(index);

@@ -12,7 +12,7 @@ use klatch_exchange::web::{
 };
 use klatch_protocol::tls::ClientTls;
 use klatch_record::{
-    ChatWorkload, CrowdResult, Endpoint, Gate, MqttVersion, OrdersWorkload, Pacing, ProtocolName,
+    ChatWorkload, CrowdResult, Endpoint, Gate, Login, MqttVersion, OrdersWorkload, Pacing, ProtocolName,
     RequestParts, RrWorkload, TradeWorkload, WebSocket, WebWorkload,
 };
 use klatch_testing::fuzz;
@@ -153,10 +153,11 @@ fn any_replies<P: RequestProtocol>(bytes: &[u8]) {
     }
     let workload =
         RrWorkload { connections: 1, size_bytes: 12, depth: 3, duration_s: 1.0, ..RrWorkload::default() };
+    let login = Some(Arc::new(Login { user: Some("u".into()), password: Some("p".into()) }));
     for joined in [false, true] {
         for piece in [1, 9, 1 << 20] {
             let (worker, shared) = worker();
-            let mut exchanges = Exchanges::<P>::new(worker, &workload, 1, 0..1);
+            let mut exchanges = Exchanges::<P>::new(worker, &workload, 1, &login, 0..1);
             exchanges.write_handshake(0);
             exchanges.link(0).joined = joined;
             if joined {

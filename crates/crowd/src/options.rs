@@ -43,7 +43,7 @@ pub struct Options {
     pub gate_timeout: Duration,
     /// Workloads `trade` and `orders`: the file with the ledgers of earlier runs on the same database, which is replaced at the end.
     pub ledger: Option<PathBuf>,
-    /// What users say of themselves to a chat server before they join.
+    /// What users say of themselves to a chat server before they join, and connections to PostgreSQL.
     pub login: Option<Arc<Login>>,
     /// What requests for URLs are made of; `None` for requests without one.
     pub request: Option<RequestParts>,
@@ -108,8 +108,10 @@ pub enum CrowdError {
         /// Protocol of the server.
         protocol: ProtocolName,
     },
-    /// Only chat has users who log in.
-    #[error("users of the workload chat log in, and those of {workload} do not: leave out user and password")]
+    /// Only users of chat, and clients of PostgreSQL, log in.
+    #[error(
+        "users of the workload chat and clients of PostgreSQL log in, and those of {workload} do not: leave out user and password"
+    )]
     Login {
         /// Kind of the workload.
         workload: WorkloadKind,
@@ -182,7 +184,8 @@ impl Options {
         if !transport.carries(protocol, workload) {
             return Err(CrowdError::Transport { transport, workload, protocol });
         }
-        if self.login.is_some() && workload != WorkloadKind::Chat {
+        let may_log_in = workload == WorkloadKind::Chat || protocol == ProtocolName::Postgres;
+        if self.login.is_some() && !may_log_in {
             return Err(CrowdError::Login { workload });
         }
         let is_of_mqtt = self.workload.chat().is_some_and(|chat| !chat.mqtt.is_usual());

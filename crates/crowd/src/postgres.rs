@@ -1,7 +1,11 @@
-//! PostgreSQL as an echo: `SELECT $1` through the extended protocol, version 3.0, on connections that need no password.
+//! PostgreSQL as an echo: `SELECT $1` through the extended protocol, version 3.0. A password is proved by SCRAM-SHA-256, as the server's
+//! knowledge of it is.
 
-use crate::protocol::line;
-use crate::requests::{Reply, RequestProtocol};
+use klatch_record::Login;
+use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
+
+use crate::protocol::{Credentials, line};
+use crate::requests::{Greeting, Reply, RequestProtocol};
 
 /// Version 3.0 of the protocol.
 const VERSION: i32 = 3 << 16;
@@ -11,23 +15,66 @@ const TEXT: i32 = 25;
 const STATEMENT: &[u8] = b"echo\0";
 /// Bytes of a message before its body: its type and its length.
 const HEAD: usize = 5;
+/// User of a connection without a login, and database of all.
+const POSTGRES: &str = "postgres";
 
-/// One prepared statement; a request binds, executes and ends a transaction.
-pub(crate) struct PostgresEcho;
+/// The requests of a server for authentication.
+const OK: u32 = 0;
+const CLEAR_TEXT: u32 = 3;
+const MD5: u32 = 5;
+const SASL: u32 = 10;
+const SASL_CONTINUE: u32 = 11;
+const SASL_FINAL: u32 = 12;
+
+/// One connection. It has one prepared statement; a request binds, executes and ends a transaction.
+pub(crate) struct PostgresEcho {
+    login: Credentials,
+    progress: Progress,
+}
+
+/// How far a connection is.
+enum Progress {
+    /// The server has not said whether it wants a password.
+    Started,
+    /// The server knows the mechanism and the first message.
+    Scram(Box<ScramSha256>),
+    /// The server has the proof of the password.
+    Proved(Box<ScramSha256>),
+    /// The server has proved that it knows the password.
+    Verified,
+    /// The server takes requests.
+    Open,
+}
 
 impl RequestProtocol for PostgresEcho {
-    /// User and database `postgres`, and the statement. The server reads the statement after it has accepted the user.
-    fn write_hello(out: &mut Vec<u8>) {
-        let parameters = b"user\0postgres\0database\0postgres\0\0";
+    fn new(login: &Credentials) -> PostgresEcho {
+        PostgresEcho { login: login.clone(), progress: Progress::Started }
+    }
+
+    fn write_hello(&self, out: &mut Vec<u8>) {
+        let user = self.login.as_deref().and_then(|login| login.user.as_deref()).unwrap_or(POSTGRES);
+        let parameters = ["user", user, "database", POSTGRES, ""].join("\0") + "\0";
         out.extend_from_slice(&(8 + parameters.len() as i32).to_be_bytes());
         out.extend_from_slice(&VERSION.to_be_bytes());
-        out.extend_from_slice(parameters);
-        message(out, b'P', |out| {
-            out.extend_from_slice(STATEMENT);
-            out.extend_from_slice(b"SELECT $1\0");
-            out.extend_from_slice(&1_i16.to_be_bytes());
-            out.extend_from_slice(&TEXT.to_be_bytes());
-        });
+        out.extend_from_slice(parameters.as_bytes());
+    }
+
+    fn is_open(&self) -> bool {
+        matches!(self.progress, Progress::Open)
+    }
+
+    fn parse_greeting<'a>(&mut self, input: &'a [u8], out: &mut Vec<u8>) -> Option<(usize, Greeting<'a>)> {
+        if is_other_protocol(input) {
+            return Some((input.len(), Greeting::Refused(line(input).map_or(input, |(line, _)| line))));
+        }
+        let (kind, body) = next_message(input)?;
+        let greeting = match kind {
+            b'R' => self.authenticate(body, out),
+            b'E' => Greeting::Refused(error_text(body)),
+            // A notice, or older options than were asked for.
+            _ => Greeting::Continue,
+        };
+        Some((HEAD + body.len(), greeting))
     }
 
     fn write_request(out: &mut Vec<u8>, size: usize, payload: impl FnOnce(&mut Vec<u8>)) {
@@ -63,10 +110,6 @@ impl RequestProtocol for PostgresEcho {
             match (kind, reply) {
                 (b'D', None) => reply = Some(column(body)),
                 (b'E', _) => reply = Some(Reply::Refused(error_text(body))),
-                // Anything but "authenticated" asks for something that this crowd does not have. No ready message follows.
-                (b'R', _) if body != [0; 4] => {
-                    return Some((input.len(), Reply::Refused(b"the server asks for a password")));
-                }
                 (b'Z', Some(reply)) => return Some((taken, reply)),
                 _ => {}
             }
@@ -76,6 +119,84 @@ impl RequestProtocol for PostgresEcho {
             }
         }
     }
+}
+
+impl PostgresEcho {
+    /// Answers a request for authentication. When the server is content, the connection prepares its statement.
+    fn authenticate<'a>(&mut self, body: &[u8], out: &mut Vec<u8>) -> Greeting<'a> {
+        let Some((code, data)) = body.split_first_chunk() else {
+            return Greeting::Refused(b"the server's request for authentication is malformed");
+        };
+        let progress = std::mem::replace(&mut self.progress, Progress::Started);
+        let next = match (u32::from_be_bytes(*code), progress) {
+            (OK, Progress::Started | Progress::Verified) => {
+                write_statement(out);
+                Ok(Progress::Open)
+            }
+            (OK, _) => Err(&b"the server has not proved that it knows the password"[..]),
+            (SASL, Progress::Started) => self.begin_scram(data, out),
+            (SASL_CONTINUE, Progress::Scram(scram)) => prove(scram, data, out),
+            (SASL_FINAL, Progress::Proved(mut scram)) => match scram.finish(data) {
+                Ok(()) => Ok(Progress::Verified),
+                Err(_) => Err(&b"the server does not prove that it knows the password"[..]),
+            },
+            (CLEAR_TEXT | MD5, _) => {
+                Err(&b"the server wants the password in clear text or by MD5; the crowd proves it by SCRAM-SHA-256"[..])
+            }
+            _ => Err(&b"the server asks for another authentication than SCRAM-SHA-256"[..]),
+        };
+        match next {
+            Ok(Progress::Open) => {
+                self.progress = Progress::Open;
+                Greeting::Open
+            }
+            Ok(progress) => {
+                self.progress = progress;
+                Greeting::Continue
+            }
+            Err(refusal) => Greeting::Refused(refusal),
+        }
+    }
+
+    /// Chooses SCRAM-SHA-256 among the mechanisms that the server offers, and sends its first message.
+    fn begin_scram(&self, mechanisms: &[u8], out: &mut Vec<u8>) -> Result<Progress, &'static [u8]> {
+        let Some(Login { password: Some(password), .. }) = self.login.as_deref() else {
+            return Err(b"the server asks for a password");
+        };
+        if !mechanisms.split(|byte| *byte == 0).any(|name| name == SCRAM_SHA_256.as_bytes()) {
+            return Err(b"the server does not offer SCRAM-SHA-256");
+        }
+        let scram = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
+        message(out, b'p', |out| {
+            out.extend_from_slice(SCRAM_SHA_256.as_bytes());
+            out.push(0);
+            out.extend_from_slice(&(scram.message().len() as i32).to_be_bytes());
+            out.extend_from_slice(scram.message());
+        });
+        Ok(Progress::Scram(Box::new(scram)))
+    }
+}
+
+/// Answers the challenge of the server with the proof of the password.
+fn prove(
+    mut scram: Box<ScramSha256>,
+    challenge: &[u8],
+    out: &mut Vec<u8>,
+) -> Result<Progress, &'static [u8]> {
+    if scram.update(challenge).is_err() {
+        return Err(b"the server's challenge of SCRAM-SHA-256 is malformed, or asks for too many rounds");
+    }
+    message(out, b'p', |out| out.extend_from_slice(scram.message()));
+    Ok(Progress::Proved(scram))
+}
+
+fn write_statement(out: &mut Vec<u8>) {
+    message(out, b'P', |out| {
+        out.extend_from_slice(STATEMENT);
+        out.extend_from_slice(b"SELECT $1\0");
+        out.extend_from_slice(&1_i16.to_be_bytes());
+        out.extend_from_slice(&TEXT.to_be_bytes());
+    });
 }
 
 /// Appends a message of this type; `body` appends what is in it.
@@ -114,65 +235,5 @@ fn error_text(body: &[u8]) -> &[u8] {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn reply_of(messages: &[(u8, &[u8])]) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        messages
-            .iter()
-            .for_each(|(kind, body)| message(&mut bytes, *kind, |out| out.extend_from_slice(body)));
-        bytes
-    }
-
-    #[test]
-    fn a_server_of_another_protocol_is_quoted_at_once() {
-        let http = b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n";
-        let refused = Reply::Refused(b"HTTP/1.1 400 Bad Request");
-        assert_eq!(PostgresEcho::parse_reply(5, http), Some((http.len(), refused)));
-    }
-
-    #[test]
-    fn a_connection_begins_with_its_user_and_the_statement() {
-        let mut out = Vec::new();
-        PostgresEcho::write_hello(&mut out);
-        let startup = u32::from_be_bytes(out[..4].try_into().unwrap()) as usize;
-        assert!(out[8..startup].starts_with(b"user\0postgres\0"), "{out:?}");
-        let (kind, body) = next_message(&out[startup..]).unwrap();
-        assert_eq!((kind, body), (b'P', &b"echo\0SELECT $1\0\0\x01\0\0\0\x19"[..]));
-    }
-
-    #[test]
-    fn a_request_binds_executes_and_syncs() {
-        let mut out = Vec::new();
-        PostgresEcho::write_request(&mut out, 5, |out| out.extend_from_slice(b"hello"));
-        let (kind, body) = next_message(&out).unwrap();
-        assert_eq!((kind, body), (b'B', &b"\0echo\0\0\0\0\x01\0\0\0\x05hello\0\0"[..]));
-        let rest = &out[HEAD + body.len()..];
-        assert_eq!(rest, reply_of(&[(b'E', &[0; 5]), (b'S', &[])]));
-    }
-
-    #[test]
-    fn a_reply_is_the_column_of_the_row_and_what_came_before_is_skipped() {
-        let row: &[u8] = b"\0\x01\0\0\0\x05hello";
-        let started = [(b'R', &[0_u8; 4][..]), (b'S', b"a\0b\0"), (b'K', &[7; 8]), (b'Z', b"I")];
-        let answered = [(b'1', &[][..]), (b'2', &[]), (b'D', row), (b'C', b"SELECT 1\0"), (b'Z', b"I")];
-        let first = reply_of(&[&started[..], &answered[..]].concat());
-        for cut in 0..first.len() {
-            assert_eq!(PostgresEcho::parse_reply(5, &first[..cut]), None, "{cut} bytes");
-        }
-        let two = [&first[..], b"next"].concat();
-        assert_eq!(PostgresEcho::parse_reply(5, &two), Some((first.len(), Reply::Payload(b"hello"))));
-    }
-
-    #[test]
-    fn errors_and_passwords_are_refusals() {
-        let error: &[u8] = b"SFATAL\0C57P03\0Mthe database system is starting up\0\0";
-        let early = reply_of(&[(b'E', error)]);
-        let text = Reply::Refused(b"the database system is starting up");
-        assert_eq!(PostgresEcho::parse_reply(5, &early), Some((early.len(), text)));
-        let password = reply_of(&[(b'R', &[0, 0, 0, 10, 1])]);
-        let text = Reply::Refused(b"the server asks for a password");
-        assert_eq!(PostgresEcho::parse_reply(5, &password), Some((password.len(), text)));
-    }
-}
+#[path = "postgres_tests.rs"]
+mod tests;

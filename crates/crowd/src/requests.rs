@@ -1,6 +1,6 @@
 //! The protocols in which a request has one reply with the same payload.
 
-use crate::protocol::{decimal, line};
+use crate::protocol::{Credentials, decimal, line};
 
 /// Longest head of an HTTP reply, bytes.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
@@ -16,10 +16,35 @@ pub(crate) enum Reply<'a> {
     Refused(&'a [u8]),
 }
 
+/// What a server sent to a connection that it does not take requests from yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Greeting<'a> {
+    /// More is to come.
+    Continue,
+    /// It takes requests.
+    Open,
+    /// An error; the text is its first line.
+    Refused(&'a [u8]),
+}
+
 /// One connection's side of a protocol, without any I/O: bytes in, bytes and replies out.
 pub(crate) trait RequestProtocol: Send + 'static {
+    /// The state of a connection that is not made yet.
+    fn new(login: &Credentials) -> Self;
+
     /// Appends what a new connection sends before its first request.
-    fn write_hello(_out: &mut Vec<u8>) {}
+    fn write_hello(&self, _out: &mut Vec<u8>) {}
+
+    /// Whether the server takes requests.
+    fn is_open(&self) -> bool {
+        true
+    }
+
+    /// Parses the first complete unit before the server takes requests, and appends the answer to it. Returns its length in bytes, at most
+    /// that of `input`, or `None` if it is incomplete.
+    fn parse_greeting<'a>(&mut self, _input: &'a [u8], _out: &mut Vec<u8>) -> Option<(usize, Greeting<'a>)> {
+        None
+    }
 
     /// Appends what a connection sends before it is closed.
     fn write_quit(_out: &mut Vec<u8>) {}
@@ -36,6 +61,10 @@ pub(crate) trait RequestProtocol: Send + 'static {
 pub(crate) struct Echo;
 
 impl RequestProtocol for Echo {
+    fn new(_: &Credentials) -> Echo {
+        Echo
+    }
+
     fn write_request(out: &mut Vec<u8>, _: usize, payload: impl FnOnce(&mut Vec<u8>)) {
         payload(out);
     }
@@ -49,6 +78,10 @@ impl RequestProtocol for Echo {
 pub(crate) struct RedisEcho;
 
 impl RequestProtocol for RedisEcho {
+    fn new(_: &Credentials) -> RedisEcho {
+        RedisEcho
+    }
+
     fn write_request(out: &mut Vec<u8>, size: usize, payload: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(b"*2\r\n$4\r\nECHO\r\n");
         out.extend_from_slice(format!("${size}\r\n").as_bytes());
@@ -70,6 +103,10 @@ impl RequestProtocol for RedisEcho {
 pub(crate) struct HttpEcho;
 
 impl RequestProtocol for HttpEcho {
+    fn new(_: &Credentials) -> HttpEcho {
+        HttpEcho
+    }
+
     fn write_request(out: &mut Vec<u8>, _: usize, payload: impl FnOnce(&mut Vec<u8>)) {
         out.extend_from_slice(b"GET /echo?payload=");
         payload(out);

@@ -152,8 +152,8 @@ impl Run<'_> {
         rr: &RrWorkload,
         on_event: OnEvent<'_>,
     ) -> Result<CrowdResult, CrowdError> {
-        let seed = self.options.seed;
-        let exchanges = |worker, range| Exchanges::<P>::new(worker, rr, seed, range);
+        let (seed, login) = (self.options.seed, self.options.login.clone());
+        let exchanges = |worker, range| Exchanges::<P>::new(worker, rr, seed, &login, range);
         Ok(self.parties(exchanges, no_gate, on_event)?.0)
     }
 

@@ -30,9 +30,9 @@ pub(crate) fn with_password(mut target: Target, file: Option<&Path>) -> anyhow::
         }
         (None, Some(password)) => login.password = Some(password),
         (Some(_), _) => {}
-        // Only a broker may know a user by name alone.
+        // Brokers and databases may know a user by name alone.
         (None, None) => anyhow::ensure!(
-            login.user.is_some() && protocol == ProtocolName::Mqtt,
+            login.user.is_some() && matches!(protocol, ProtocolName::Mqtt | ProtocolName::Postgres),
             "{url} has no password: set {VARIABLE}, or use --password-file"
         ),
     }

@@ -33,7 +33,7 @@ pub enum ProtocolName {
     Echo,
     /// HTTP/1.1.
     Http,
-    /// The protocol of PostgreSQL, version 3.0, without a password.
+    /// The protocol of PostgreSQL, version 3.0; a password by SCRAM-SHA-256.
     Postgres,
     /// None: files are read by system calls.
     File,

@@ -21,8 +21,8 @@ pub struct Target {
 }
 
 /// Protocols whose clients may log in.
-const WITH_LOGIN: [ProtocolName; 4] =
-    [ProtocolName::Irc, ProtocolName::Redis, ProtocolName::Nats, ProtocolName::Mqtt];
+const WITH_LOGIN: [ProtocolName; 5] =
+    [ProtocolName::Irc, ProtocolName::Redis, ProtocolName::Nats, ProtocolName::Mqtt, ProtocolName::Postgres];
 
 /// A text that is not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -40,7 +40,9 @@ pub enum TargetError {
     #[error("a port is 1 to 65,535, got {0}")]
     Port(String),
     /// Its protocol has no login.
-    #[error("clients log in with irc, redis, nats and mqtt, not with {0}: leave out user and password")]
+    #[error(
+        "clients log in with irc, redis, nats, mqtt and postgres, not with {0}: leave out user and password"
+    )]
     Login(ProtocolName),
     /// User or password cannot be sent.
     #[error(

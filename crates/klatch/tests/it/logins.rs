@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use klatch_platforms::{PlatformRequest, Processes, Server, resolve};
-use klatch_record::{Status, Workload};
+use klatch_record::{Status, WorkloadKind};
 use klatch_testing::{Need, needs};
 
 use crate::support::{Finished, klatch};
@@ -27,13 +27,22 @@ fn catalog(folder: &Path, name: &str, replacements: &[(&str, &str)]) {
     std::fs::write(folder.join("door.toml"), text).unwrap();
 }
 
-/// Starts the server of this catalog and plays a small chat with this login; returns what was printed, and its records.
-fn play(folder: &Path, server: &Server, login: &str, variable: Option<&str>) -> Finished {
+/// A small run of this kind.
+fn small(kind: WorkloadKind) -> &'static [&'static str] {
+    match kind {
+        WorkloadKind::Rr => &["--workload", "rr", "--connections", "4", "--duration", "0.2"],
+        _ => &["--rooms", "1", "--users", "4", "--count", "20"],
+    }
+}
+
+/// Makes a small run on this server with this login; returns what was printed, and its records.
+fn play(folder: &Path, kind: WorkloadKind, server: &Server, login: &str, variable: Option<&str>) -> Finished {
     let out = folder.join("results");
     let target = server.endpoint.url().replacen("://", &format!("://{login}@"), 1);
     let mut run = klatch();
     run.args(["run", "--target", &target, "--warmups", "0", "--trials", "1", "--timeout", "10", "--json"])
-        .args(["--rooms", "1", "--users", "4", "--count", "20", "--out"])
+        .args(small(kind))
+        .arg("--out")
         .arg(&out)
         .env_remove("KLATCH_PASSWORD")
         .envs(variable.map(|word| ("KLATCH_PASSWORD", word)));
@@ -46,24 +55,30 @@ fn play(folder: &Path, server: &Server, login: &str, variable: Option<&str>) -> 
     finished
 }
 
+/// Starts the server of this name with these replacements in its platform file, in this folder.
+fn start(folder: &Path, kind: WorkloadKind, name: &str, replacements: &[(&str, &str)]) -> Server {
+    catalog(folder, name, replacements);
+    let request = PlatformRequest {
+        name: Some("door".to_owned()),
+        catalog: Some(folder.to_owned()),
+        ..PlatformRequest::default()
+    };
+    let platform = resolve(&request, &kind.usual()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let all = Processes::default();
+    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    Server::start(&platform, address, &all, Duration::from_secs(60)).unwrap()
+}
+
 /// A server lets in who has the password, and its refusal is named to who has not.
 fn asks_for_a_password(name: &str, user: &str, replacements: &[(&str, &str)], refusal: &str) {
     let folder = tempfile::tempdir().unwrap();
-    catalog(folder.path(), name, replacements);
-    let request = PlatformRequest {
-        name: Some("door".to_owned()),
-        catalog: Some(folder.path().to_owned()),
-        ..PlatformRequest::default()
-    };
-    let platform = resolve(&request, &Workload::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let all = Processes::default();
-    let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    let server = Server::start(&platform, address, &all, Duration::from_secs(60)).unwrap();
+    let kind = if name == "postgresql" { WorkloadKind::Rr } else { WorkloadKind::Chat };
+    let server = start(folder.path(), kind, name, replacements);
     for (login, variable) in [(format!("{user}:{ENCODED}"), None), (user.to_owned(), Some(PASSWORD))] {
-        let finished = play(folder.path(), &server, &login, variable);
+        let finished = play(folder.path(), kind, &server, &login, variable);
         assert_eq!(finished.record().verdict.status, Status::Valid, "{name}: {finished:?}");
     }
-    let finished = play(folder.path(), &server, user, Some("wrong"));
+    let finished = play(folder.path(), kind, &server, user, Some("wrong"));
     let verdict = finished.record().verdict;
     assert_eq!((finished.status, verdict.status), (Some(1), Status::Invalid), "{name}");
     assert!(verdict.messages().contains(refusal), "{name}: {}", verdict.messages());
@@ -107,6 +122,46 @@ fn mosquitto_knows_its_users() {
     asks_for_a_password("mosquitto", "alice", &replaced, "the broker refused: not authorized");
 }
 
+/// What makes the echo of PostgreSQL know alice, by this method.
+fn alice_of_postgresql(method: &str) -> [(&'static str, String); 3] {
+    let role = "CREATE ROLE postgres LOGIN\n";
+    let grant = "GRANT CONNECT ON DATABASE postgres TO postgres\n";
+    let trust = "host postgres postgres samehost trust\n";
+    [
+        (role, format!("{role}CREATE ROLE alice LOGIN PASSWORD '{PASSWORD}'\n")),
+        (grant, format!("{}, alice\n", grant.trim_end())),
+        (trust, format!("{trust}host postgres alice samehost {method}\n")),
+    ]
+}
+
+#[test]
+fn postgresql_knows_its_users() {
+    needs!(Need::Program("psql", "postgresql"));
+    let of_alice = alice_of_postgresql("scram-sha-256");
+    let replaced = of_alice.each_ref().map(|(from, to)| (*from, to.as_str()));
+    let refusal = "the server answered: password authentication failed for user \"alice\"";
+    asks_for_a_password("postgresql", "alice", &replaced, refusal);
+}
+
+#[test]
+fn no_password_is_sent_to_postgresql_in_clear_text() {
+    needs!(Need::Program("psql", "postgresql"));
+    let folder = tempfile::tempdir().unwrap();
+    let of_alice = alice_of_postgresql("password");
+    let replaced = of_alice.each_ref().map(|(from, to)| (*from, to.as_str()));
+    let server = start(folder.path(), WorkloadKind::Rr, "postgresql", &replaced);
+    for (login, words) in [
+        (format!("alice:{ENCODED}"), "wants the password in clear text or by MD5"),
+        ("alice".to_owned(), "wants the password in clear text or by MD5"),
+        ("bob".to_owned(), "no pg_hba.conf entry for host"),
+    ] {
+        let finished = play(folder.path(), WorkloadKind::Rr, &server, &login, None);
+        let verdict = finished.record().verdict;
+        assert_eq!((finished.status, verdict.status), (Some(1), Status::Invalid), "{finished:?}");
+        assert!(verdict.messages().contains(words), "{}", verdict.messages());
+    }
+}
+
 #[test]
 fn an_irc_server_has_a_password_of_its_own() {
     needs!(Need::Program("ngircd", "ngircd"));
@@ -128,6 +183,11 @@ fn wrong_logins_are_refused_without_their_password() {
             vec!["--target", "redis://alice@host:1"],
             "has no password: set KLATCH_PASSWORD, or use --password-file",
         ),
+        (
+            vec!["--workload", "rr", "--target", "redis://u:hunter2@127.0.0.1:1"],
+            "users log in under workload chat, or to PostgreSQL: leave out user and password",
+        ),
+        (vec!["--target", "postgres://u:hunter2@127.0.0.1:1"], "it carries rr: add --workload rr"),
         (vec!["--target", "redis://u:hunter2@host:1", "--password-file", file], "there are two passwords"),
         (vec!["--target", "redis://host:1", "--password-file", file], "needs a target with a user or an @"),
         (
