@@ -27,7 +27,7 @@ fn results(workload: WorkloadKind, numbers: &[u64]) -> Results {
             Results::Chat {
                 reconnects: Latency::from_counts_ns(&counts).unwrap(),
                 repeated: in_window,
-                open_handshakes: numbers[0],
+                open_handshakes: 2 * in_window,
             }
         }
         WorkloadKind::Rr => Results::Rr { parties, kinds, reopened: in_window },
