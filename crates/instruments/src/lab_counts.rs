@@ -1,14 +1,15 @@
 //! The lab's counts of a command, with the names of its routines.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use klatch_record::lab::{DataCounts, EventCounts, LabCounts, RoutineCounts};
+use klatch_record::lab::{CountedBy, DataCounts, EventCounts, LabCounts, RoutineCounts};
 
-use crate::counters::{Counters, CountersError, Counts, Event, Events};
+use crate::counters::{Counters, CountersError, Counts, Event, Events, Process};
 use crate::data_names::DataNames;
 use crate::kernel_symbols::KernelSymbols;
 use crate::symbols::{Symbols, UNKNOWN};
+use crate::targets::{Side, Targets};
 
 /// Where the kernel loads programs that can lie anywhere if it does not randomize addresses (norandmaps).
 const LOAD_ADDRESS: u64 = 0x5555_5555_4000;
@@ -18,10 +19,11 @@ const PROGRAM_MAX: u64 = 1 << 32;
 /// Name of the process that stands for the kernel's own threads and idle CPUs.
 const KERNEL: &str = "kernel";
 
-/// Reads the counts of `command`, which must have ended.
+/// Reads the counts of `command`, which must have ended, or of its `targets`, which must still live.
 ///
-/// Its processes are gone. In the lab programs lie at fixed addresses, so addresses in user mode are looked up in the file of
-/// `program`, and those of libraries in what this process has mapped.
+/// In the lab programs lie at fixed addresses, so addresses in user mode of processes that are gone are looked up in the file of
+/// `program`, and those of libraries in what this process has mapped. So are those of targets that execute `program`. Those of other
+/// targets are looked up in their own memory.
 ///
 /// # Errors
 /// The counters cannot be read.
@@ -29,10 +31,16 @@ pub fn lab_counts(
     counters: &Counters,
     command: Vec<String>,
     program: &Path,
+    targets: &Targets,
 ) -> Result<LabCounts, CountersError> {
     let counts = counters.read()?;
     let symbols = KernelSymbols::read().unwrap_or_default();
-    let names = Names::new(&counts, &symbols, program);
+    let names = Names::new(&counts, &symbols, program, targets);
+    let by = |process: usize| match targets.side_of(counts.processes[process].tgid) {
+        Some(Side::Server) => CountedBy::Server,
+        Some(Side::Crowd) => CountedBy::Crowd,
+        None => CountedBy::Others,
+    };
     let process_names: Vec<String> =
         (0..counts.processes.len()).map(|index| process_name(&counts, index)).collect();
     let mut rows: HashMap<(usize, u32), (u64, Events, Events)> = HashMap::new();
@@ -51,14 +59,15 @@ pub fn lab_counts(
         row.0 += node.events.get(Event::Calls);
         row.1.add(&node.events);
     }
-    let mut routines: BTreeMap<(&str, u32), RoutineCounts> = BTreeMap::new();
-    for ((process, name), (calls, own, inclusive)) in rows {
-        let process = process_names[process].as_str();
+    let mut routines: BTreeMap<(CountedBy, &str, u32), RoutineCounts> = BTreeMap::new();
+    for ((index, name), (calls, own, inclusive)) in rows {
+        let (by, process) = (by(index), process_names[index].as_str());
         let (routine, kernel) = &names.texts[name as usize];
-        let row = routines.entry((process, name)).or_insert_with(|| RoutineCounts {
+        let row = routines.entry((by, process, name)).or_insert_with(|| RoutineCounts {
             process: process.to_owned(),
             routine: routine.clone(),
             kernel: *kernel,
+            by,
             ..RoutineCounts::default()
         });
         row.calls += calls;
@@ -68,7 +77,7 @@ pub fn lab_counts(
     let mut routines: Vec<RoutineCounts> = routines.into_values().collect();
     routines.sort_by(|a, b| {
         let key = |one: &RoutineCounts| {
-            (std::cmp::Reverse(one.own.instructions), one.process.clone(), one.routine.clone())
+            (std::cmp::Reverse(one.own.instructions), one.process.clone(), one.routine.clone(), one.by)
         };
         key(a).cmp(&key(b))
     });
@@ -139,22 +148,54 @@ struct Names {
     texts: Vec<(String, bool)>,
 }
 
+/// Where the names of a process's own routines are looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum UserNames {
+    /// In the file of the counted program.
+    Program,
+    /// In the memory of this process, which lives.
+    Memory(u32),
+    /// Nowhere: its file is not known.
+    Nowhere,
+}
+
+impl UserNames {
+    fn of(process: &Process, program: &Path, targets: &Targets) -> UserNames {
+        let executes = || std::fs::read_link(format!("/proc/{}/exe", process.tgid)).ok();
+        match targets.side_of(process.tgid) {
+            Some(_) if executes().is_some_and(|file| file == program) => UserNames::Program,
+            Some(_) => UserNames::Memory(process.tgid),
+            None if process.name.starts_with("klatch") => UserNames::Program,
+            None => UserNames::Nowhere,
+        }
+    }
+}
+
 impl Names {
-    fn new(counts: &Counts, kernel: &KernelSymbols, program: &Path) -> Names {
+    fn new(counts: &Counts, kernel: &KernelSymbols, program: &Path, targets: &Targets) -> Names {
         let mut symbols = Symbols::new();
-        let modules = Modules::of_this_process();
+        let own = std::process::id();
+        let mut modules: HashMap<u32, Modules> = HashMap::new();
         let starts = counts.nodes.iter().filter(|node| node.is_kernel()).map(|node| node.routine).collect();
         let kernel_names = kernel.names(&starts);
-        let mut by_address: HashMap<(bool, u64), u32> = HashMap::new();
+        let sources: Vec<UserNames> =
+            counts.processes.iter().map(|process| UserNames::of(process, program, targets)).collect();
+        prepare_memory(&mut symbols, counts, &sources);
+        // A routine of the kernel is the same in every process.
+        let mut by_address: HashMap<(Option<UserNames>, u64), u32> = HashMap::new();
         let mut by_text: HashMap<(String, bool), u32> = HashMap::new();
         let mut names = Names { of_node: Vec::with_capacity(counts.nodes.len()), texts: Vec::new() };
         for node in &counts.nodes {
-            let is_klatch = counts.processes[node.process].name.starts_with("klatch");
-            let index = *by_address.entry((is_klatch, node.routine)).or_insert_with(|| {
-                let text = match (node.is_kernel(), is_klatch) {
-                    (true, _) => kernel_names.get(&node.routine).map_or(UNKNOWN, String::as_str).to_owned(),
-                    (false, true) => klatch_routine(&mut symbols, program, &modules, node.routine),
-                    (false, false) => UNKNOWN.to_owned(),
+            let source = (!node.is_kernel()).then(|| sources[node.process]);
+            let index = *by_address.entry((source, node.routine)).or_insert_with(|| {
+                let text = match source {
+                    None => kernel_names.get(&node.routine).map_or(UNKNOWN, String::as_str).to_owned(),
+                    Some(UserNames::Program) => program_routine(&symbols, program, node.routine)
+                        .unwrap_or_else(|| memory_routine(&mut symbols, &mut modules, own, node.routine)),
+                    Some(UserNames::Memory(pid)) => {
+                        memory_routine(&mut symbols, &mut modules, pid, node.routine)
+                    }
+                    Some(UserNames::Nowhere) => UNKNOWN.to_owned(),
                 };
                 let next = names.texts.len() as u32;
                 *by_text.entry((text, node.is_kernel())).or_insert_with_key(|entry| {
@@ -168,23 +209,44 @@ impl Names {
     }
 }
 
-/// Name of a routine of this program or of its libraries, or at least of the library.
-fn klatch_routine(symbols: &mut Symbols, program: &Path, modules: &Modules, address: u64) -> String {
-    match address.checked_sub(LOAD_ADDRESS).filter(|offset| *offset < PROGRAM_MAX) {
-        Some(offset) => symbols.file(program, offset),
-        None => match symbols.user(std::process::id(), address) {
-            UNKNOWN => modules.name(address),
-            name => name.to_owned(),
-        },
+/// Looks the routines of processes that live up at once.
+fn prepare_memory(symbols: &mut Symbols, counts: &Counts, sources: &[UserNames]) {
+    let mut addresses: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    for node in counts.nodes.iter().filter(|node| node.routine != 0 && !node.is_kernel()) {
+        if let UserNames::Memory(pid) = sources[node.process] {
+            addresses.entry(pid).or_default().insert(node.routine);
+        }
+    }
+    for (pid, addresses) in addresses {
+        symbols.prepare_user(pid, &addresses.into_iter().collect::<Vec<_>>());
     }
 }
 
-/// The files that this process has mapped, with their ranges of addresses.
+/// Name of a routine of this program; `None` for one of its libraries.
+fn program_routine(symbols: &Symbols, program: &Path, address: u64) -> Option<String> {
+    let offset = address.checked_sub(LOAD_ADDRESS).filter(|offset| *offset < PROGRAM_MAX)?;
+    Some(symbols.file(program, offset))
+}
+
+/// Name of a routine in the memory of a process, or at least of its file.
+fn memory_routine(
+    symbols: &mut Symbols,
+    modules: &mut HashMap<u32, Modules>,
+    pid: u32,
+    address: u64,
+) -> String {
+    match symbols.user(pid, address) {
+        UNKNOWN => modules.entry(pid).or_insert_with(|| Modules::of(pid)).name(address),
+        name => name.to_owned(),
+    }
+}
+
+/// The files that a process has mapped, with their ranges of addresses.
 struct Modules(Vec<(std::ops::Range<u64>, String)>);
 
 impl Modules {
-    fn of_this_process() -> Modules {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    fn of(pid: u32) -> Modules {
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
         Modules(maps.lines().filter_map(module).collect())
     }
 
@@ -195,7 +257,7 @@ impl Modules {
     }
 }
 
-/// A line of `/proc/self/maps` of a file.
+/// A line of `/proc/PID/maps` of a file.
 fn module(line: &str) -> Option<(std::ops::Range<u64>, String)> {
     let (range, rest) = line.split_once(' ')?;
     let (start, end) = range.split_once('-')?;

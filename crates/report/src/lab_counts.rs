@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use klatch_record::lab::{DataCounts, EventCounts, LabCounts, RoutineCounts};
+use klatch_record::lab::{CountedBy, DataCounts, EventCounts, LabCounts, RoutineCounts};
 
 use crate::number::grouped;
 use crate::table::{Column, TextTable};
@@ -112,14 +112,23 @@ fn data(all: &[DataCounts], total: &EventCounts, top: usize) -> String {
 }
 
 fn processes(counts: &LabCounts) -> String {
-    let mut sums: BTreeMap<&str, EventCounts> = BTreeMap::new();
-    counts.routines.iter().for_each(|one| sums.entry(&one.process).or_default().add(&one.own));
+    let mut sums: BTreeMap<String, EventCounts> = BTreeMap::new();
+    counts.routines.iter().for_each(|one| sums.entry(process(one)).or_default().add(&one.own));
     let mut table = table(&["process", "instructions", "l1d_misses", "l2_misses", "modelled_cycles"], 1);
     for (process, sum) in sums {
         let numbers = [sum.instructions, sum.l1d_misses, sum.l2_misses, sum.modelled_cycles].map(grouped);
-        table.row(std::iter::once(process.to_owned()).chain(numbers));
+        table.row(std::iter::once(process).chain(numbers));
     }
     table.to_string()
+}
+
+/// The process of a routine, with its side if that is known.
+fn process(one: &RoutineCounts) -> String {
+    match one.by {
+        CountedBy::Server => format!("{}, server", one.process),
+        CountedBy::Crowd => format!("{}, crowd", one.process),
+        CountedBy::Others => one.process.clone(),
+    }
 }
 
 fn routines(rows: &[&RoutineCounts], total: &EventCounts, event: &str) -> String {
@@ -131,7 +140,7 @@ fn routines(rows: &[&RoutineCounts], total: &EventCounts, event: &str) -> String
         let kernel = if row.kernel { " [k]" } else { "" };
         table.row([
             format!("{}{kernel}", shortened(&row.routine)),
-            row.process.clone(),
+            process(row),
             grouped(own),
             share(own, whole),
             share(inclusive, whole),
@@ -142,7 +151,7 @@ fn routines(rows: &[&RoutineCounts], total: &EventCounts, event: &str) -> String
 }
 
 /// The name, or its end if it is long: that has the routine.
-fn shortened(name: &str) -> String {
+pub(crate) fn shortened(name: &str) -> String {
     const LENGTH_MAX: usize = 56;
     match name.char_indices().rev().nth(LENGTH_MAX - 1) {
         Some((start, _)) if start > 0 => format!("…{}", &name[start..]),
@@ -274,7 +283,7 @@ impl Each {
 /// The own events of each routine in both.
 fn own_by_routine(before: &LabCounts, after: &LabCounts, event: &str) -> Vec<(String, u64, u64)> {
     let row = |one: &RoutineCounts| {
-        let name = format!("{}{} ({})", one.routine, if one.kernel { " [k]" } else { "" }, one.process);
+        let name = format!("{}{} ({})", one.routine, if one.kernel { " [k]" } else { "" }, process(one));
         (name, one.own.get(event).unwrap_or_default())
     };
     in_both(before.routines.iter().map(row), after.routines.iter().map(row))

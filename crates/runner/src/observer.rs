@@ -24,13 +24,15 @@ pub(crate) struct WholeRun<'a> {
     instruments: &'a Instruments,
     files: &'a Files,
     running: Option<RunningInstruments>,
+    targets: Targets,
     /// The lab's counters, if they count the operations of this command.
     counts: Option<OperationCounts>,
 }
 
 impl<'a> WholeRun<'a> {
     pub(crate) fn new(instruments: &'a Instruments, files: &'a Files) -> WholeRun<'a> {
-        WholeRun { instruments, files, running: None, counts: OperationCounts::wanted() }
+        let counts = OperationCounts::wanted();
+        WholeRun { instruments, files, running: None, targets: Targets::default(), counts }
     }
 
     /// Saves what the lab's counters counted of the run, if they did.
@@ -59,6 +61,7 @@ impl RunObserver for NoObserver {
 
 impl RunObserver for WholeRun<'_> {
     fn gate_opening(&mut self, targets: &Targets) {
+        self.targets = targets.clone();
         self.running = Some(self.instruments.start(targets, self.files));
     }
 
@@ -75,6 +78,9 @@ impl RunObserver for WholeRun<'_> {
     }
 
     fn deliveries_done(&mut self) -> Vec<Observation> {
+        if let Some(counts) = &mut self.counts {
+            counts.read(&self.targets);
+        }
         self.running.take().map(RunningInstruments::finish).unwrap_or_default()
     }
 }

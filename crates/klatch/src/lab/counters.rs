@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use klatch_instruments::counters::Counters;
-use klatch_instruments::{COUNT_OPERATIONS, lab_counts};
+use klatch_instruments::{COUNT_OPERATIONS, Targets, lab_counts};
 use klatch_lab::COUNTERS_FILE;
 use klatch_record::lab::{DEFAULT_KERNEL, EventCounts, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::save_json;
@@ -60,7 +60,8 @@ impl Counted {
         let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
         // A run with such instruments opens the counters itself. Its record has the result.
         if closed {
-            let counts = LabCounts { elapsed_ns, ..lab_counts(&counters, self.command, &program)? };
+            let counts = lab_counts(&counters, self.command, &program, &Targets::default())?;
+            let counts = LabCounts { elapsed_ns, ..counts };
             save_json(&counts, Path::new(COUNTERS_FILE))?;
         }
         Ok(ExitCode::from(exit_code(status)))

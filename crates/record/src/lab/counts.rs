@@ -58,12 +58,35 @@ pub struct RoutineCounts {
     pub routine: String,
     /// Whether it is the kernel's.
     pub kernel: bool,
+    /// Whose process it is in a run whose operations were counted; absent for neither, and in counts of whole commands.
+    #[serde(default, skip_serializing_if = "CountedBy::is_others")]
+    pub by: CountedBy,
     /// How often it was called.
     pub calls: u64,
     /// Events in the routine itself.
     pub own: EventCounts,
     /// Events in it and in what it called.
     pub inclusive: EventCounts,
+}
+
+/// Whose process counted something in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CountedBy {
+    /// The server, with all its processes.
+    Server,
+    /// The crowd.
+    Crowd,
+    /// Neither: threads of the kernel, and what controls the run.
+    #[default]
+    Others,
+}
+
+impl CountedBy {
+    fn is_others(&self) -> bool {
+        *self == CountedBy::Others
+    }
 }
 
 /// Counts by kind of event. Without modelled caches all but the instructions are 0.

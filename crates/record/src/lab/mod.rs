@@ -6,8 +6,8 @@ mod scheduler;
 mod study;
 
 pub use counts::{
-    CountedOperations, DataCounts, EventCounts, LabCounts, OperationCosts, RoutineCost, RoutineCounts,
-    is_count, is_counted,
+    CountedBy, CountedOperations, DataCounts, EventCounts, LabCounts, OperationCosts, RoutineCost,
+    RoutineCounts, is_count, is_counted,
 };
 pub use outcome::Outcome;
 pub use scheduler::{CostAtLength, SchedulerCounts, SchedulerReport, StatValue};
