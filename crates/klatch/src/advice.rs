@@ -9,9 +9,9 @@ use klatch_report::ReadError;
 use klatch_runner::duet::DuetError;
 use klatch_runner::{Conflict, RunError, in_shell};
 use klatch_schedulers::SchedulerError;
-use klatch_study::StudyRunError;
 use klatch_study::compare::{CalibrateError, CompareError};
 use klatch_study::history::HistoryError;
+use klatch_study::{ExactError, StudyRunError};
 
 use crate::own_arguments::own_arguments;
 
@@ -37,6 +37,9 @@ pub(crate) fn advice(error: &anyhow::Error) -> Option<String> {
     }
     if let Some(StudyRunError::Run(error)) = error.downcast_ref() {
         return of_run(error);
+    }
+    if let Some(error) = error.downcast_ref() {
+        return of_exact(error);
     }
     if let Some(CalibrateError::Duet(error)) = error.downcast_ref() {
         return of_duet(error);
@@ -90,6 +93,18 @@ fn of_start(error: &ServerError) -> Option<String> {
         _ => return None,
     };
     Some(advice.to_owned())
+}
+
+fn of_exact(error: &ExactError) -> Option<String> {
+    match error {
+        ExactError::Platform(error) => of_platform(error),
+        ExactError::Setting(error) => of_workload(error),
+        ExactError::Target { .. } => Some("name platforms on both sides, or leave out --exact".to_owned()),
+        ExactError::Workload(_) | ExactError::Built { .. } | ExactError::HeaderValues => {
+            Some("leave out --exact".to_owned())
+        }
+        ExactError::Java(_) | ExactError::Lab(_) | ExactError::Run { .. } => None,
+    }
 }
 
 fn of_duet(error: &DuetError) -> Option<String> {

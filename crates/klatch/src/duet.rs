@@ -6,12 +6,17 @@ use std::time::Duration;
 
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
-use klatch_record::{Duet as DuetResult, DuetEnd, RatioEstimate, SERVER_CPU, Workload};
+use klatch_record::lab::DEFAULT_KERNEL;
+use klatch_record::{
+    Duet as DuetResult, DuetEnd, RatioEstimate, SERVER_CPU, Workload, error_chain, save_json,
+};
 use klatch_report::{Ending, Gate, Progress, about, judged_duet};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, Forecast, PAIRS_MIN, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
+use klatch_study::ExactCounter;
 
 use crate::duet_side::DuetSideName;
+use crate::lab::{interrupted, kernel, steps};
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::quantity::{Percent, Time};
@@ -75,6 +80,9 @@ pub(crate) struct Duet {
     /// both sides in the slices; as root
     #[arg(long, help_heading = RESULT)]
     explain: bool,
+    /// Count the instructions of both sides by routine too, exactly: a short run of each in the lab, which needs QEMU
+    #[arg(long, help_heading = RESULT)]
+    exact: bool,
     /// Fail if B is shown to be slower by more than this, in throughput or in CPU time of the server per message
     #[arg(long, value_name = "PERCENT", help_heading = RESULT)]
     fail_if_slower: Option<Percent>,
@@ -199,6 +207,8 @@ impl Duet {
         let plan = DuetPlan { names, ..self.schedule.plan(sides, None, "duet")? };
         let asked = self.fail_if_slower.map_or(plan.asked, |limit| limit.0 / 100.0);
         let plan = DuetPlan { asked, explain: self.explain, require: self.require.require.clone(), ..plan };
+        // What cannot be counted is refused before anything is measured.
+        let counter = self.exact.then(|| exact_counter(&plan)).transpose()?;
         let all = crate::interrupt::interruptible_processes()?;
         let outcome = match duet(plan, &all, show_progress(self.json, self.schedule.time())) {
             Err(_) if all.interrupted() => {
@@ -210,12 +220,20 @@ impl Duet {
             outcome => outcome?,
         };
         self.schedule.show_end(&outcome);
+        let outcome = match counter {
+            Some(counter) => self.counted(outcome, &counter)?,
+            None => outcome,
+        };
         let judged = judged_duet(&outcome.duet);
         self.require.show(&judged, self.json);
         self.show(&outcome)?;
         self.require.save(&names_of(&outcome.duet), &judged, self.blind_passes)?;
         if !matches!(outcome.duet.end, DuetEnd::Complete | DuetEnd::Hopeless { .. }) {
             return Ok(exit_code(&outcome.duet));
+        }
+        if all.interrupted() {
+            // While both sides were counted: the duet itself is whole.
+            return Ok(ExitCode::from(INTERRUPTED));
         }
         let gate = self.fail_if_slower.map(|limit| judge(&outcome.duet, limit));
         Ok(match (gate, require::exit_code(&judged, self.blind_passes)) {
@@ -226,6 +244,23 @@ impl Duet {
         })
     }
 
+    /// The outcome with the lab's count of both sides, if the duet itself came to an end. A count that fails costs no result.
+    fn counted(&self, outcome: DuetOutcome, counter: &ExactCounter) -> anyhow::Result<DuetOutcome> {
+        if !matches!(outcome.duet.end, DuetEnd::Complete | DuetEnd::Hopeless { .. }) {
+            return Ok(outcome);
+        }
+        let interrupted = interrupted()?;
+        let waiting = (!self.json).then(|| Progress::waiting("counting both sides in the lab"));
+        let (exact, uncounted) = match counter.count(&interrupted) {
+            Ok(count) => (Some(count), None),
+            Err(error) => (None, Some(error_chain(&error))),
+        };
+        drop(waiting);
+        let duet = DuetResult { exact, uncounted, ..outcome.duet };
+        save_json(&duet, &outcome.folder.join("duet.json"))?;
+        Ok(DuetOutcome { duet, ..outcome })
+    }
+
     fn show(&self, outcome: &DuetOutcome) -> anyhow::Result<()> {
         if self.json {
             print_line(serde_json::to_string(&outcome.duet)?);
@@ -233,6 +268,9 @@ impl Duet {
             print_text(klatch_report::duet(&outcome.duet));
             if let Some(why) = klatch_report::why(&outcome.duet) {
                 print_text(format_args!("\n{why}"));
+            }
+            if let Some(exact) = klatch_report::exact(&outcome.duet) {
+                print_text(format_args!("\n{exact}"));
             }
             let saved = save_duet_report(&outcome.folder, &outcome.duet)?;
             next::print_ending(Ending {
@@ -293,6 +331,13 @@ impl Duet {
             ..duet_plan(subject, workload, &self.out, self.schedule.seed())
         })
     }
+}
+
+/// The machines in which both sides are counted.
+fn exact_counter(plan: &DuetPlan) -> anyhow::Result<ExactCounter> {
+    // Without QEMU no kernel is downloaded, and without a side that the lab can run neither.
+    ExactCounter::check(plan)?;
+    Ok(ExactCounter::new(plan, kernel(DEFAULT_KERNEL, None)?, steps())?)
 }
 
 /// What the gate found, which is printed last.

@@ -112,6 +112,25 @@ impl Image {
         Ok(())
     }
 
+    /// Adds the files in a folder whose names end with this extension, but none of folders in it. There may be no such folder.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn add_files_ending(&mut self, at: &str, folder: &Path, extension: &str) -> Result<(), LabError> {
+        let failed = |source| LabError::file("read", folder, source);
+        if !folder.exists() {
+            return Ok(());
+        }
+        for entry in std::fs::read_dir(folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            if let Some(name) = path.file_name().filter(|_| path.extension() == Some(OsStr::new(extension))) {
+                let at = format!("{at}/{}", name.display());
+                self.files.insert(at, Content::Copy(path.clone()));
+            }
+        }
+        Ok(())
+    }
+
     /// Adds a file with this content.
     pub fn add_bytes(&mut self, at: &str, bytes: Vec<u8>) {
         self.files.insert(at.to_owned(), Content::Bytes(bytes));

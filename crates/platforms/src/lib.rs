@@ -11,6 +11,7 @@ mod command;
 mod configuration_file;
 mod database;
 mod database_access;
+mod elsewhere;
 mod extends;
 mod java;
 mod java_in_force;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Build, Explanation, Judgement, RatioEstimate, Workload};
+use crate::{Build, ExactCount, Explanation, Judgement, RatioEstimate, Workload};
 
 /// The schema name that every duet carries in [`Duet::schema`].
 pub const DUET_SCHEMA_NAME: &str = "klatch-duet/1";
@@ -39,6 +39,10 @@ pub struct Duet {
     pub explanation: Option<Explanation>,
     /// Why there is no explanation although one was asked for; `null` if nothing failed.
     pub unexplained: Option<String>,
+    /// What both sides execute, counted in the lab; `null` if that was not asked for, or failed.
+    pub exact: Option<ExactCount>,
+    /// Why there is no such count although one was asked for; `null` if nothing failed.
+    pub uncounted: Option<String>,
     /// The requirements, judged by these metrics; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]

@@ -12,6 +12,7 @@ mod duet;
 mod endpoint;
 mod environment;
 mod error_chain;
+mod exact;
 mod explanation;
 mod floor;
 mod history;
@@ -81,6 +82,7 @@ pub use duet::{
 pub use endpoint::{Authorities, Endpoint, Subprotocol, WebSocket};
 pub use environment::{CORE_CLASSES, Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
+pub use exact::{ExactCount, ExactRow};
 pub use explanation::{ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation};
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorLoad, FloorResult, FloorRow, LoopbackCost};
 #[cfg(feature = "schema")]

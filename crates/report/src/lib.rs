@@ -6,6 +6,7 @@ mod comparison;
 mod difference;
 mod duet;
 mod ending;
+mod exact;
 mod floor;
 mod folded;
 mod found;
@@ -45,6 +46,7 @@ pub use build::{
 pub use comparison::comparison;
 pub use duet::{calibration, calibration_answer, duet};
 pub use ending::Ending;
+pub use exact::exact;
 pub use floor::floor;
 pub use folded::pprof;
 pub use found::{Found, find};

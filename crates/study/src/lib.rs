@@ -6,6 +6,7 @@ mod computed;
 mod emulated;
 mod engine;
 mod error;
+mod exact;
 mod file;
 pub mod history;
 mod measured;
@@ -26,6 +27,7 @@ pub use computed::{
 pub use emulated::{Emulated, EmulatedStudy};
 pub use engine::{Store, StudyEvent, run_pairs, run_study};
 pub use error::{StoreError, StudyRunError};
+pub use exact::{ExactCounter, ExactError};
 pub use file::{LoadError, Shipped, StudyFile, StudyFileError, load, shipped};
 pub use measured::SmallStudy;
 pub use plan::{Cell, StudyBase, StudyHead, StudyPlan};

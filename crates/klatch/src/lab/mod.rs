@@ -168,7 +168,7 @@ pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
 }
 
 /// Shows what is downloaded or built before a boot, one step after the other.
-fn steps() -> impl Fn(Preparing<'_>) {
+pub(crate) fn steps() -> impl Fn(Preparing<'_>) {
     let shown: RefCell<Option<Progress>> = RefCell::new(None);
     move |step: Preparing<'_>| {
         if let Preparing::Received(bytes) = step {

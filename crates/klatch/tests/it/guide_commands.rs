@@ -34,6 +34,7 @@ fn way(arguments: &[String]) -> Way {
         ("lab", "kernels") if arguments.len() == 2 => return Way::Quick(arguments),
         ("lab", "kernels" | "get-kernel") => return Way::NotHere("downloads tens of megabytes: all::lab"),
         ("lab", _) => return Way::NotHere("boots a machine: all::lab and all::counters"),
+        ("duet", _) if has("--exact") => return Way::NotHere("boots machines: all::exact"),
         ("sched", "run") => return Way::NotHere("needs sched_ext: all::lab runs it in the lab"),
         ("floor", _) => return Way::NotHere("measures for minutes: alone::floor"),
         ("crowd" | "serve" | "merge", _) => {

@@ -64,6 +64,7 @@ mod all {
     mod altered_caches;
     mod counters;
     mod daytrader;
+    mod exact;
     mod guide_commands;
     mod lab;
     mod misbehaving;

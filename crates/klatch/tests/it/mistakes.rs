@@ -10,7 +10,7 @@ use klatch_testing::{Need, needs};
 use crate::support::{Finished, klatch};
 
 /// A command line without the name of the program, and a part of the answer.
-const TABLE: [(&str, &str); 138] = [
+const TABLE: [(&str, &str); 141] = [
     // What excludes each other.
     ("run --rooms 10 --shards 100", "got 10: use --shards 10 or fewer, or --rooms 100"),
     ("run --servers 2 --target irc://127.0.0.1:6667", "tip: leave out --servers, or --target"),
@@ -139,6 +139,18 @@ const TABLE: [(&str, &str); 138] = [
     ("run --platform redis --knob loops=2", "redis has no knob loops; it has io-threads, "),
     // Options of something else.
     ("run --gc zgc", "tip: gc is a knob of platforms: --knob gc=zgc"),
+    (
+        "duet native-epoll irc://127.0.0.1:6667 --exact",
+        "an exact count starts both servers in the lab, and irc://127.0.0.1:6667 runs elsewhere: name platforms on both sides, or leave out --exact",
+    ),
+    (
+        "duet native-pread native-mmap --workload files --exact",
+        "the lab cannot count files, which needs a disk: leave out --exact",
+    ),
+    (
+        "duet jetty jetty:threads=2 --workload trade --exact",
+        "the lab cannot count trade, which needs a database: leave out --exact",
+    ),
     ("duet a b --gc zgc", "tip: gc is a knob of platforms: klatch duet PLATFORM:gc=zgc"),
     ("duet a b --instrument usage", "tip: --instrument is an option of klatch run"),
     ("duet a b --trials 4", "tip: --trials is an option of klatch run"),
@@ -288,6 +300,17 @@ fn a_scheduler_that_this_kernel_cannot_load_is_answered_with_the_command_of_the_
     let folder = tempfile::tempdir().unwrap();
     let line = "run --platform native-epoll --scheduler o1";
     assert_eq!(check(folder.path(), line, &format!("or run it in the lab: klatch lab exec {line}")), None);
+}
+
+#[test]
+fn without_qemu_an_exact_count_is_refused_before_the_duet() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut duet = klatch();
+    duet.args(["duet", "native-epoll", "native-epoll:loops=2", "--exact"]).current_dir(folder.path());
+    let ended = Finished::run(duet.env("PATH", folder.path()));
+    assert_eq!((ended.status, ended.out.as_str()), (Some(2), ""), "{ended:?}");
+    assert!(ended.err.contains("apt-get install qemu-system-x86"), "{ended:?}");
+    assert!(!folder.path().join("results").exists(), "something was measured");
 }
 
 #[test]

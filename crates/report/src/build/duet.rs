@@ -33,7 +33,8 @@ const DRAWN: [&str; 2] = [SERVER_CPU, MESSAGES_PER_S];
 pub fn duet_report(path: &Path, duet: &Duet) -> Report {
     let drawn = drawn(duet);
     let pairs = drawn.map(|metric| section(duet, metric));
-    let sections = super::why::section(path, duet).into_iter().chain(pairs).collect();
+    let why = super::why::section(path, duet).into_iter().chain(super::exact::section(duet));
+    let sections = why.chain(pairs).collect();
     let side = |name: &str| fixed(path).join(name).display().to_string();
     Report {
         schema: REPORT_SCHEMA_NAME.to_owned(),

@@ -5,6 +5,7 @@ mod commands;
 mod deciding;
 mod duet;
 mod environments;
+mod exact;
 mod floor;
 mod grid;
 mod histograms;

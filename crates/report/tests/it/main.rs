@@ -1,6 +1,7 @@
 //! Reports against snapshots, and pages in a browser.
 
 mod browser;
+mod exact;
 mod golden;
 mod histograms;
 mod pprof;

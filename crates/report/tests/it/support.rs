@@ -338,6 +338,8 @@ pub(crate) fn duet(names: [&str; 2], low: f64, high: f64) -> Duet {
         ],
         explanation: None,
         unexplained: None,
+        exact: None,
+        uncounted: None,
         requirements: vec![Judgement {
             requirement: "B/A server_cpu_us <= 1.02".into(),
             status: JudgementStatus::Met,

@@ -208,6 +208,8 @@ fn empty(plan: &DuetPlan, [a, b]: [DuetSide; 2]) -> Duet {
         requirements: Vec::new(),
         explanation: None,
         unexplained: None,
+        exact: None,
+        uncounted: None,
         end: DuetEnd::Complete,
     }
 }

@@ -199,6 +199,8 @@ fn duet(a: &str, b: &str, minute: usize, starts: &[f64]) -> Duet {
         }],
         explanation: None,
         unexplained: None,
+        exact: None,
+        uncounted: None,
         requirements: Vec::new(),
         end: DuetEnd::Complete,
     }

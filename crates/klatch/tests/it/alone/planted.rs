@@ -2,27 +2,10 @@
 
 use std::path::Path;
 
+use crate::support::planted::wasteful_servers;
 use crate::support::{Finished, klatch};
 use klatch_record::{Duet, ExplainedRow, ExplainedTime, RatioEstimate};
 use klatch_testing::{Need, needs};
-
-/// A catalog of two servers, of which one wastes CPU time on each delivery.
-fn catalog(folder: &Path, cause: &str) {
-    let server = Path::new(env!("CARGO_BIN_EXE_klatch")).with_file_name("examples").join("slow_server");
-    assert!(
-        server.is_file(),
-        "{} is missing; `cargo build --example slow_server` builds it",
-        server.display()
-    );
-    for (name, cause) in [("plain", "none"), ("slowed", cause)] {
-        let text = format!(
-            "name = '{name}'\nsummary = 'wastes {cause}'\nclass = 'classic'\nprotocol = 'irc'\n\
-             command = ['{}', '{{address}}', '{cause}']\n",
-            server.display()
-        );
-        std::fs::write(folder.join(format!("{name}.toml")), text).unwrap();
-    }
-}
 
 /// A duet with `plain` as A, and its exit status.
 fn duet(folder: &Path, b: &str, options: &[&str]) -> (Option<i32>, Duet) {
@@ -50,7 +33,7 @@ fn against_plain(folder: &Path, b: &str, options: &[&str]) -> (Option<i32>, Opti
 fn a_planted_slow_down_is_shown_and_closes_the_gate() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    catalog(folder, "half");
+    wasteful_servers(folder, "half");
     // A server is not shown to be twice as slow as itself.
     let options = ["--duration", "20s", "--starts", "6", "--fail-if-slower", "100%"];
     let (status, _) = against_plain(folder, "plain", &options);
@@ -85,7 +68,7 @@ fn planted_causes_are_named_and_a_server_is_not_blamed_for_being_itself() {
     };
     // A machine that has other speeds in some starts hides what others show.
     let found = |cause: &str, is_named: &dyn Fn(&ExplainedTime) -> bool| {
-        catalog(folder, cause);
+        wasteful_servers(folder, cause);
         (0..3)
             .map(|_| explained("slowed"))
             .find(|time| is_named(time))

@@ -1,4 +1,4 @@
-//! A Java server with a fault, made of test classes.
+//! Servers with a planted fault: a Java server made of test classes, and one that wastes CPU time.
 
 use std::path::Path;
 
@@ -20,6 +20,24 @@ pub(crate) fn planted_server(class: &str, plant: &str, folder: &Path) {
         1,
     );
     std::fs::write(folder.join("planted.toml"), text).unwrap();
+}
+
+/// Writes a catalog with two servers into `folder`, of which `slowed` wastes CPU time on each delivery.
+pub(crate) fn wasteful_servers(folder: &Path, cause: &str) {
+    let server = Path::new(env!("CARGO_BIN_EXE_klatch")).with_file_name("examples").join("slow_server");
+    assert!(
+        server.is_file(),
+        "{} is missing; `cargo build --example slow_server` builds it",
+        server.display()
+    );
+    for (name, cause) in [("plain", "none"), ("slowed", cause)] {
+        let text = format!(
+            "name = '{name}'\nsummary = 'wastes {cause}'\nclass = 'classic'\nprotocol = 'irc'\n\
+             command = ['{}', '{{address}}', '{cause}']\n",
+            server.display()
+        );
+        std::fs::write(folder.join(format!("{name}.toml")), text).unwrap();
+    }
 }
 
 /// The record of the first run that is invalid, of runs of these durations, s. A busy machine makes few operations in a short run, and a
