@@ -336,6 +336,7 @@ mod tests {
         let routine = |name: &str, instructions| RoutineCounts {
             process: "klatch".to_owned(),
             routine: name.to_owned(),
+            by: CountedBy::Others,
             kernel: true,
             calls: 2,
             own: EventCounts { instructions, ..EventCounts::default() },
