@@ -80,7 +80,7 @@ fn page_and_markdown_have_the_count_or_why_there_is_none() {
         text.contains("## Exact count") && text.contains("The server of after executes 25.00 % more"),
         "{text}"
     );
-    assert!(text.contains("| tcp_sendmsg [k] | 5,000.00 | 6,000.00 | +1,000.00 | 1.2000 |"), "{text}");
+    assert!(text.contains(r"| tcp\_sendmsg \[k\] | 5,000.00 | 6,000.00 | +1,000.00 | 1.2000 |"), "{text}");
     assert!(text.contains("crowd by routine, instructions per request"), "{text}");
     let failed = Duet { exact: None, uncounted: Some("no room".to_owned()), ..counted(1.2, 1.3) };
     assert_eq!(exact(&failed).unwrap(), "no exact count: no room\n");
