@@ -27,8 +27,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
         };
         classes.iter().filter(|(_, cpus)| cpus.iter().any(may_use)).map(|(name, _)| *name).collect()
     };
-    let sides =
-        [("server", &record.platform.knobs, "--knob"), ("crowd", &record.crowd.knobs, "--crowd-knob")];
+    let sides = [("server", &record.platform.knobs, "knob"), ("crowd", &record.crowd.knobs, "crowd knob")];
     let (side, used, option) = sides
         .into_iter()
         .map(|(side, knobs, option)| (side, used(knobs), option))
@@ -60,7 +59,7 @@ mod tests {
         let server = guarded(None, None, "0-7").unwrap();
         assert_eq!(
             server,
-            "the server could use big and little cores, which are not equally fast; keep it on cores of one class: --knob cpus=big"
+            "the server could use big and little cores, which are not equally fast; keep it on cores of one class: knob cpus=big"
         );
         assert!(guarded(Some("big"), None, "0-7").unwrap().starts_with("the crowd could use big and little"));
         assert!(guarded(Some("0-4"), Some("big"), "0-7").is_some());
