@@ -132,7 +132,7 @@ fn the_default_platform_is_a_reader_and_shards_are_processes() {
 fn what_a_reader_cannot_have_is_refused() {
     refused(&["--crowd", "native-threads"], "workload files has no crowd");
     refused(&["--crowd-knob", "cpus=0"], "workload files has no crowd: set knobs of the platform");
-    refused(&["--target", "file://127.0.0.1:1"], "a target has the form");
+    refused(&["--target", "file://127.0.0.1:1"], "there is no protocol file; there are irc");
     refused(&["--target", "http://127.0.0.1:1"], "workload files has no server to name");
     refused(&["--platform", "native-epoll"], "native-epoll does not carry the workload files");
     refused(

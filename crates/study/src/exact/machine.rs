@@ -5,7 +5,7 @@ use std::path::Path;
 use klatch_lab::{BootKernel, Image, LabError, Preparing, java_runtime};
 use klatch_platforms::{Java, PlatformRequest, ResolvedPlatform, Setting, resolve};
 use klatch_record::Workload;
-use klatch_runner::{CrowdKind, Plan, Subject};
+use klatch_runner::{CrowdKind, Plan, PlatformPlan, Subject};
 
 use super::error::ExactError;
 use super::load::shortened;
@@ -44,8 +44,7 @@ impl SideMachine {
         kernel: &BootKernel,
         progress: &dyn Fn(Preparing<'_>),
     ) -> Result<SideMachine, ExactError> {
-        let platform = check(plan)?;
-        let Subject::Platform(own) = &plan.subject else { unreachable!("targets are refused") };
+        let (own, platform) = check(plan)?;
         let mut image = Image::of_this_program()?;
         USERS.iter().for_each(|(at, text)| image.add_bytes(at, text.as_bytes().to_vec()));
         for file in platform.files_needed() {
@@ -82,8 +81,8 @@ pub(super) fn check_side(plan: &Plan) -> Result<(), ExactError> {
     check(plan).map(drop)
 }
 
-/// The platform of a side that the lab can run.
-fn check(plan: &Plan) -> Result<ResolvedPlatform, ExactError> {
+/// What a side starts, if the lab can run it.
+fn check(plan: &Plan) -> Result<(&PlatformPlan, ResolvedPlatform), ExactError> {
     let own = match &plan.subject {
         Subject::Platform(own) => own,
         Subject::Target(target) => {
@@ -101,7 +100,7 @@ fn check(plan: &Plan) -> Result<ResolvedPlatform, ExactError> {
     if platform.is_built() {
         return Err(ExactError::Built { name: platform.name });
     }
-    Ok(platform)
+    Ok((own, platform))
 }
 
 /// The Java of the server, which is that of a Java crowd too.
@@ -166,10 +165,8 @@ fn command(plan: &Plan, request: &PlatformRequest, workload: &Workload, has_java
 mod tests {
     use std::path::PathBuf;
 
-    use klatch_record::{Build, WorkloadKind};
-    use klatch_runner::PlatformPlan;
-
     use super::*;
+    use klatch_record::{Build, WorkloadKind};
 
     fn plan(name: &str, settings: &[&str], workload: Workload) -> Plan {
         let settings = settings.iter().map(|setting| setting.parse().unwrap()).collect();
