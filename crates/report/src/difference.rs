@@ -2,6 +2,9 @@
 
 use klatch_record::{Metric, Quantity, RatioEstimate};
 
+use crate::model::SectionTable;
+use crate::table::{Column, TextTable};
+
 /// Names of the two sides, and the unit of their work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sides<'a> {
@@ -169,6 +172,23 @@ pub(crate) fn distinct([a, b]: [&str; 2]) -> [String; 2] {
 /// A metric as the name of a row: `server CPU per request`.
 pub(crate) fn noun(metric: &str, unit: &str) -> String {
     phrase(metric, unit).noun
+}
+
+/// Tables of both sides as text, each under its heading.
+pub(crate) fn text_of(tables: impl IntoIterator<Item = SectionTable>) -> String {
+    let text = |SectionTable { title, mut head, rows, .. }: SectionTable| {
+        head[0] = title;
+        let columns = head.into_iter().enumerate().map(|(at, title)| match at {
+            0 => Column::name(title),
+            // Of a narrow terminal the values of both sides give way to their difference.
+            1 | 2 => Column::number(title).less(1),
+            _ => Column::number(title),
+        });
+        let mut table = TextTable::new(columns);
+        rows.into_iter().for_each(|row| table.row(row));
+        format!("\n{table}\n")
+    };
+    tables.into_iter().map(text).collect()
 }
 
 #[cfg(test)]

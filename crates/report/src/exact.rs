@@ -5,12 +5,11 @@ use std::fmt::Write;
 use klatch_record::lab::CountedBy;
 use klatch_record::{Duet, ExactCount, ExactRow, RatioEstimate, SERVER_CPU};
 
-use crate::difference::{Sides, distinct};
+use crate::difference::{Sides, distinct, text_of};
 use crate::duet::sides;
 use crate::lab_counts::shortened;
 use crate::model::SectionTable;
 use crate::number::grouped;
-use crate::table::{Column, TextTable};
 
 /// Routines in the terminal.
 const ROWS: usize = 8;
@@ -18,8 +17,7 @@ const ROWS: usize = 8;
 const UNSEEN: f64 = 0.005;
 
 /// The exact count of a duet as text: sentences, its totals, and the routines that changed most, of the servers unless the crowds
-/// are compared. `None` if it was not
-/// asked for.
+/// are compared. `None` if it was not asked for.
 pub fn exact(duet: &Duet) -> Option<String> {
     if let Some(reason) = &duet.uncounted {
         return Some(format!("no exact count: {reason}\n"));
@@ -28,18 +26,7 @@ pub fn exact(duet: &Duet) -> Option<String> {
     let mut text = sentences(duet, count).join("\n") + "\n";
     let compared = if duet.a.crowd == duet.b.crowd { CountedBy::Server } else { CountedBy::Crowd };
     let routines = routines(duet, count, compared, ROWS);
-    for SectionTable { title, mut head, rows, .. } in std::iter::once(totals(duet, count)).chain(routines) {
-        head[0] = title;
-        let columns = head.into_iter().enumerate().map(|(at, title)| match at {
-            0 => Column::name(title),
-            // Of a narrow terminal the values of both sides give way to their difference.
-            1 | 2 => Column::number(title).less(1),
-            _ => Column::number(title),
-        });
-        let mut table = TextTable::new(columns);
-        rows.into_iter().for_each(|row| table.row(row));
-        let _ = writeln!(text, "\n{table}");
-    }
+    text += &text_of(std::iter::once(totals(duet, count)).chain(routines));
     let _ = writeln!(text, "\n{}", method(duet, count));
     Some(text)
 }
@@ -129,7 +116,7 @@ pub(crate) fn sentences(duet: &Duet, count: &ExactCount) -> Vec<String> {
     };
     let cpu = duet.metrics.iter().find(|metric| metric.metric == SERVER_CPU);
     let agreement = match cpu.and_then(|metric| metric.ratio) {
-        Some(measured) => Agreement::of(counted, &measured).sentence(counted, &measured),
+        Some(measured) => Agreement::of(counted, &measured).sentence(b, counted, &measured),
         None => "There is no measured CPU time of the servers to compare that with.".to_owned(),
     };
     vec![first, agreement]
@@ -162,7 +149,7 @@ impl Agreement {
         }
     }
 
-    fn sentence(self, counted: f64, measured: &RatioEstimate) -> String {
+    fn sentence(self, b: &str, counted: f64, measured: &RatioEstimate) -> String {
         let RatioEstimate { estimate, low, high, .. } = *measured;
         let both = format!("instructions × {counted:.3}, CPU time × {estimate:.3} ({low:.3}–{high:.3})");
         let each = estimate / counted;
@@ -172,7 +159,7 @@ impl Agreement {
                 format!("The measured CPU time does not contradict it, and shows no difference: {both}.")
             }
             Agreement::Sign => format!(
-                "The measured CPU time agrees in sign, not in size: {both}. An instruction of B takes {each:.2} times as long, by caches, \
+                "The measured CPU time agrees in sign, not in size: {both}. An instruction of {b} takes {each:.2} times as long, by caches, \
                  waits or what the short run does not reach."
             ),
             Agreement::Opposite => format!(

@@ -4,11 +4,10 @@ use std::fmt::Write;
 
 use klatch_record::{Duet, ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation};
 
-use crate::difference::{Sides, distinct, percent};
+use crate::difference::{Sides, distinct, percent, text_of};
 use crate::duet::sides;
 use crate::model::SectionTable;
 use crate::number::three_digits;
-use crate::table::{Column, TextTable};
 
 /// Rows of a list in the terminal.
 const ROWS: usize = 8;
@@ -24,18 +23,7 @@ pub fn why(duet: &Duet) -> Option<String> {
     }
     let explanation = duet.explanation.as_ref()?;
     let mut text = sentences(duet, explanation).join("\n") + "\n";
-    for SectionTable { title, mut head, rows, .. } in tables(duet, explanation, ROWS, true) {
-        head[0] = title;
-        let columns = head.into_iter().enumerate().map(|(at, title)| match at {
-            0 => Column::name(title),
-            // Of a narrow terminal the values of both sides give way to their difference.
-            1 | 2 => Column::number(title).less(1),
-            _ => Column::number(title),
-        });
-        let mut table = TextTable::new(columns);
-        rows.into_iter().for_each(|row| table.row(row));
-        let _ = writeln!(text, "\n{table}");
-    }
+    text += &text_of(tables(duet, explanation, ROWS, true));
     let _ = writeln!(text, "\n{}", method(explanation));
     Some(text)
 }

@@ -3,13 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-use crate::support::{Finished, klatch};
+use crate::support::{Finished, klatch, root};
 use clap::error::ErrorKind;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
 
 /// Markdown files of the root folder, docs/ and research/, by path relative to the root.
 pub(crate) fn pages() -> BTreeMap<PathBuf, Page> {

@@ -1,13 +1,10 @@
 //! What installs a release: the script for one user, and the formula.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::support::root;
 use klatch_testing::{Need, needs};
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
-}
 
 fn shell(folder: &Path, script: &str) -> Output {
     let output = Command::new("sh").args(["-euc", script]).current_dir(folder).output().unwrap();

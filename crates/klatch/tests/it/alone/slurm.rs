@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Finished, klatch};
+use crate::support::{Finished, klatch, root};
 use klatch_record::{Record, Status};
 use klatch_testing::{Need, needs};
 
@@ -25,7 +25,7 @@ macro_rules! needs_slurm {
 
 /// Runs lines of a shell on the controller of a cluster of its own. `submit FILE OPTIONS` submits a file of contrib/slurm.
 fn on_cluster(folder: &Path, lines: &str) -> Finished {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let root = root();
     let prelude = format!(
         "set -eu; export KLATCH={}; cd {}\n\
          submit() {{ file=$1; shift; sbatch --parsable --output=log {}/contrib/slurm/$file.sbatch \"$@\"; }}\n\

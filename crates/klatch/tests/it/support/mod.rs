@@ -9,11 +9,16 @@ pub(crate) mod websocket_front;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use klatch_record::{DuetMetric, RatioEstimate, Record};
+
+/// The repository.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
 
 /// The program under test, with a state folder of its own.
 pub(crate) fn klatch() -> Command {
