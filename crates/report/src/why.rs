@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use klatch_record::{Duet, ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation};
+use klatch_record::{
+    Duet, ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation, SERVER_CPU,
+};
 
 use crate::difference::{Sides, distinct, percent, text_of};
 use crate::duet::sides;
@@ -115,7 +117,7 @@ pub(crate) fn method(explanation: &Explanation) -> String {
         format!(", for {} of the CPU time of servers and crowds", percent(share))
     });
     format!(
-        "{} samples at {} Hz in {} starts{cost}; a row is shown if it is more than chance among all rows of its list",
+        "{} samples at {} Hz in {} starts{cost}; a row is shown if it is more than chance among all that were looked at",
         klatch_record::grouped(explanation.samples),
         explanation.frequency_hz,
         explanation.starts
@@ -144,14 +146,22 @@ pub(crate) fn sentences(duet: &Duet, explanation: &Explanation) -> Vec<String> {
             three_digits(least)
         )];
     }
-    let word = if difference < 0.0 { "less" } else { "more" };
-    let mut sentences = vec![format!(
-        "{b} needs {} µs {word} {who} CPU per {unit} than {a}: {} against {} µs.",
-        three_digits(difference.abs()),
-        three_digits(of_b),
-        three_digits(of_a)
-    )];
-    sentences.extend(cause(&time.calls, difference).map(|row| {
+    let whole = if differs_as_a_whole(duet, who) { Some(difference) } else { None };
+    let mut sentences = vec![match whole {
+        Some(difference) => format!(
+            "{b} needs {} µs {} {who} CPU per {unit} than {a}: {} against {} µs.",
+            three_digits(difference.abs()),
+            less_or_more(difference),
+            three_digits(of_b),
+            three_digits(of_a)
+        ),
+        None => format!(
+            "{a} and {b} show no difference in {who} CPU per {unit} as a whole ({} and {} µs), but in parts.",
+            three_digits(of_a),
+            three_digits(of_b)
+        ),
+    }];
+    sentences.extend(cause(&time.calls, whole).map(|row| {
         let count = count_of(explanation, &row.name).map_or_else(String::new, |count| {
             format!(
                 "; {b} makes {} {} per {unit}, {a} {}",
@@ -160,34 +170,46 @@ pub(crate) fn sentences(duet: &Duet, explanation: &Explanation) -> Vec<String> {
                 per_message(count.a)
             )
         });
-        format!("{} is in {} and below ({}){count}.", amount(row, difference), row.name, interval(row))
+        format!("{} is in {} and below ({}){count}.", amount(row), row.name, interval(row))
     }));
-    let routine = cause(&time.routines, difference).map_or_else(String::new, |row| {
-        format!(", {} in routine {} alone ({})", amount(row, difference), row.name, interval(row))
+    let routine = cause(&time.routines, whole).map_or_else(String::new, |row| {
+        format!(", {} in routine {} alone ({})", amount(row), row.name, interval(row))
     });
-    sentences.extend(largest(&time.areas, difference).map(|row| {
+    sentences.extend(largest(&time.areas, whole).map(|row| {
         let area = if row.name == PROGRAM { "the program itself, outside the kernel" } else { &row.name };
-        format!("By area, {} is {area} ({}){routine}.", amount(row, difference), interval(row))
+        format!("By area, {} is {area} ({}){routine}.", amount(row), interval(row))
     }));
     sentences
 }
 
-/// The row that differs most in the direction of the whole, unless that is the program itself.
-fn cause(rows: &[ExplainedRow], difference: f64) -> Option<&ExplainedRow> {
-    largest(rows, difference).filter(|row| row.name != PROGRAM)
+/// Whether the sides differ in all of the time of servers or crowds; where the duet has no interval for that, they do.
+fn differs_as_a_whole(duet: &Duet, who: &str) -> bool {
+    let cpu = duet.metrics.iter().find(|metric| who == "server" && metric.metric == SERVER_CPU);
+    cpu.and_then(|cpu| cpu.ratio).is_none_or(|ratio| ratio.shows_difference())
 }
 
-/// The row that differs most in the direction of the whole.
-fn largest(rows: &[ExplainedRow], difference: f64) -> Option<&ExplainedRow> {
-    rows.iter()
+/// The row that differs most in the direction of the whole, if that differs, other than the program itself, which the areas name.
+fn cause(rows: &[ExplainedRow], whole: Option<f64>) -> Option<&ExplainedRow> {
+    largest(rows.iter().filter(|row| row.name != PROGRAM), whole)
+}
+
+/// The row that differs most in the direction of the whole, if that differs.
+fn largest<'a>(
+    rows: impl IntoIterator<Item = &'a ExplainedRow>,
+    whole: Option<f64>,
+) -> Option<&'a ExplainedRow> {
+    rows.into_iter()
         .filter(|row| row.is_shown && row.name != OTHERS)
-        .filter(|row| row.difference_us * difference > 0.0)
+        .filter(|row| whole.is_none_or(|whole| row.difference_us * whole > 0.0))
         .max_by(|x, y| x.difference_us.abs().total_cmp(&y.difference_us.abs()))
 }
 
-fn amount(row: &ExplainedRow, difference: f64) -> String {
-    let what = if difference < 0.0 { "less" } else { "more" };
-    format!("{} µs {what}", three_digits(row.difference_us.abs()))
+fn less_or_more(difference: f64) -> &'static str {
+    if difference < 0.0 { "less" } else { "more" }
+}
+
+fn amount(row: &ExplainedRow) -> String {
+    format!("{} µs {}", three_digits(row.difference_us.abs()), less_or_more(row.difference_us))
 }
 
 fn interval(row: &ExplainedRow) -> String {

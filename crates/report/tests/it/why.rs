@@ -70,7 +70,7 @@ counts per request      before  after  ratio      interval
 server: calls of write    0.31   1.00   3.20  3.10 to 3.30
 
 12,345 samples at 499 Hz in 10 starts, for 0.6 % of the CPU time of servers and crowds; a row is shown if it is more than chance among all \
-rows of its list
+that were looked at
 ";
     assert_eq!(text, expected);
 }
@@ -88,6 +88,26 @@ fn without_evidence_it_says_what_would_show() {
     let refused = Duet { explanation: None, unexplained: Some("no BPF".to_owned()), ..duet };
     assert_eq!(why(&refused).unwrap(), "no explanation: no BPF\n");
     assert_eq!(why(&Duet { unexplained: None, ..refused }), None);
+}
+
+#[test]
+fn a_call_is_named_though_the_program_itself_differs_more() {
+    let mut duet = explained();
+    let time = duet.explanation.as_mut().and_then(|one| one.time.server.as_mut()).unwrap();
+    time.calls[1] = row("program", 1.0, 3.0, true);
+    let text = why(&duet).unwrap();
+    assert!(text.contains("\n0.90 µs more is in write and below"), "{text}");
+}
+
+#[test]
+fn a_part_that_differs_is_not_said_of_the_whole() {
+    let explanation = explained().explanation;
+    let text = why(&Duet { explanation, ..duet(["before", "after"], 0.98, 1.02) }).unwrap();
+    let said = "\
+before and after show no difference in server CPU per request as a whole (3.00 and 3.91 µs), but in parts.
+0.90 µs more is in write and below (0.85–0.95 µs); after makes 1.00 calls of write per request, before 0.31.
+";
+    assert!(text.starts_with(said), "{text}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ const SHARE_MIN: f64 = 0.005;
 const ROWS_MAX: usize = 60;
 /// The row of all places that are too small for their own.
 const OTHERS: &str = "all others";
+/// Lists of an explanation: three of server and crowd each, and the counts.
+const LISTS: u32 = 7;
 /// What happens less often than this per message on both sides is no row.
 const COUNT_MIN: f64 = 1e-4;
 
@@ -113,7 +115,7 @@ fn rows(starts: &[[&TimeSeen; 2]], of: PlacesOf, confidence: f64) -> Result<Vec<
         .iter()
         .map(|(differences, least_error)| Row { differences, least_error: *least_error })
         .collect();
-    let found = differences(&tested, confidence)?;
+    let found = differences(&tested, confidence, LISTS)?;
     let mut rows: Vec<ExplainedRow> = large
         .into_iter()
         .zip(found)
@@ -152,7 +154,7 @@ fn counts(starts: &[[SideSeen; 2]], confidence: f64) -> Result<Vec<ExplainedCoun
     let changes: Vec<Vec<f64>> = all.iter().map(|(_, values)| change(values)).collect();
     let tested: Vec<Row<'_>> =
         changes.iter().map(|differences| Row { differences, least_error: 0.0 }).collect();
-    let found = differences(&tested, confidence)?;
+    let found = differences(&tested, confidence, LISTS)?;
     let mut counts = Vec::new();
     for ((name, values), found) in all.into_iter().zip(found) {
         let side = |place: usize| values.iter().map(|both| both[place]).collect::<Vec<f64>>();

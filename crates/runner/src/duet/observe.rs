@@ -129,11 +129,15 @@ impl Observer {
         for ((side, kept), counts) in kept.into_iter().enumerate().zip(&mut counts) {
             let messages = sides[side].messages().saturating_sub(messages[side]);
             add_counts(counts, &kept.finish(), messages);
+        }
+        // A start's later slice finds older servers: a JVM has compiled more of it. So the sides take turns to be first.
+        let first = self.seen.starts.len() % 2;
+        for side in [first, 1 - first] {
             let paid = self.paid.start(sides[side].targets(), &self.files);
             sides[side].begin_slice(None);
             std::thread::sleep(COUNTED_SLICE);
             let Some(slice) = sides[side].end_slice()? else { return Ok(()) };
-            add_counts(counts, &paid.finish(), slice.messages);
+            add_counts(&mut counts[side], &paid.finish(), slice.messages);
         }
         match sampler.read() {
             Ok((sampled, cost_s)) => self.add(sampled, counts, pairs, cost_s),

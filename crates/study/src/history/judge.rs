@@ -92,7 +92,7 @@ fn steps(
     let row = |place: &usize| Row { differences: &ratios[*place], least_error: 0.0 };
     let rows: Vec<Row<'_>> = judged.iter().map(row).collect();
     let wrong = |error: StatsError| error.to_string();
-    let all = differences(&rows, 1.0 - significance).map_err(wrong)?;
+    let all = differences(&rows, 1.0 - significance, 1).map_err(wrong)?;
     let change = |place: usize| {
         let point = &series.points[place];
         let step = point.step;
