@@ -303,6 +303,9 @@ fn parse(text: &str, path: &Path, part: &FindPart<'_>) -> Result<Entry, CatalogE
         return Err(wrong("the command is empty: it needs a program at least".to_owned()));
     }
     workloads::check(&entry.workloads, entry.class, entry.protocol).map_err(wrong)?;
+    if let Some((word, what)) = unfilled(&entry) {
+        return Err(wrong(format!("{word}: the file has no {what}, which says what stands there")));
+    }
     if let Some(word) = entry.command_words().find(|word| has_secret(word)) {
         return Err(wrong(format!(
             "{word}: every user can read a command line; a secret belongs into a file of [[files]] or into [environment]"
@@ -327,6 +330,24 @@ fn parse(text: &str, path: &Path, part: &FindPart<'_>) -> Result<Entry, CatalogE
         return Err(wrong(format!("knob {name} belongs to every Java; it needs another name here")));
     }
     Ok(entry)
+}
+
+/// A word of a command with a placeholder for something that this platform does not declare, and what that is.
+fn unfilled(entry: &Entry) -> Option<(&str, &'static str)> {
+    let declared = [
+        ("{java}", entry.java.is_some(), "[java]"),
+        ("{java_options}", entry.java.is_some(), "[java]"),
+        ("{program}", entry.program.is_some() || entry.build.is_some(), "[program]"),
+        ("{source}", entry.sources.is_some(), "sources"),
+        ("{build}", entry.build.is_some(), "[build]"),
+    ];
+    let missing = declared.into_iter().filter(|(_, is_declared, _)| !is_declared);
+    let words: Vec<&String> = entry.command_words().collect();
+    missing
+        .flat_map(|(name, _, what)| {
+            words.iter().find(|word| word.contains(name)).map(|word| (word.as_str(), what))
+        })
+        .next()
 }
 
 /// The knob that selects one of these transports.
@@ -481,6 +502,20 @@ mod tests {
         assert!(parse_error(&good.replace("'mine'", "'yours'")).contains("the file must be yours.toml"));
         assert!(parse_error(&good.replace("['x']", "[]")).contains("the command is empty"));
         assert!(parse_error(&good.replace("'irc'", "'fax'")).contains("fax"));
+        for (word, table, what) in [
+            ("{java}", "java.version_min = 17", "[java]"),
+            (
+                "{program}",
+                "program = { name = 'sh', version = ['-c', 'echo 1'], install = 'dash' }",
+                "[program]",
+            ),
+            ("{source}/main.js", "sources = '.'", "sources"),
+            ("{build}/main", "sources = '.'\nbuild.command = ['cp', 'a', '{build}']", "[build]"),
+        ] {
+            let with = good.replace("['x']", &format!("['x', '{word}']"));
+            assert!(parse_error(&with).contains(&format!("{word}: the file has no {what}")), "{word}");
+            assert_eq!(parse_error(&format!("{with}{table}\n")), "valid", "{word}");
+        }
         let user_can_read = "every user can read a command line";
         let in_command = good.replace("['x']", "['x', '--password={secret:a}']");
         assert!(parse_error(&in_command).contains(user_can_read), "{}", parse_error(&in_command));
