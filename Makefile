@@ -10,6 +10,8 @@ MVN := scripts/maven.sh --batch-mode --quiet --file java/pom.xml
 export KLATCH_TEST_NOT_RUN := $(CURDIR)/target/not-run
 # With 1, tests take every platform instead of one a language.
 export KLATCH_TEST_ALL
+# Tests of the whole program wait for processes, timeouts and given times for a third of their time, so three of them use two CPUs.
+export RUST_TEST_THREADS ?= $(shell expr $$(nproc) '*' 3 / 2)
 
 # Build everything and run the default benchmark. For more: target/release/klatch --help
 run: setup

@@ -1,6 +1,7 @@
 //! The reader of the rings into which each CPU writes its events.
 
 use std::os::fd::AsFd;
+use std::sync::atomic::{Ordering, fence};
 
 use libbpf_rs::OpenObject;
 
@@ -90,7 +91,9 @@ impl Rings {
                 let slot = cpu * self.capacity as usize + (event % self.capacity) as usize;
                 self.events.copy(slot * EVENT_BYTES)
             }));
-            // Events that began during the copying overwrote the oldest ones.
+            // Events that began during the copying overwrote the oldest ones. Loads are not ordered before a later load that acquires, so
+            // without the fence an Arm could load the number first.
+            fence(Ordering::Acquire);
             let oldest = number(BEGUN).saturating_sub(self.capacity).clamp(from, end);
             copies.iter().skip((oldest - from) as usize).for_each(&mut sink);
             lost += oldest - self.consumed[cpu];
