@@ -5,8 +5,9 @@ use klatch_exchange::orders::MemoryBusiness;
 use klatch_record::CrowdResult;
 
 use super::*;
-use crate::parties::AfterEnd;
+use crate::parties::{AfterEnd, Parties};
 use crate::shared::{ControlMessage, Shared, Wake};
+use crate::worker::WorkerState;
 
 const MS: u64 = 1_000_000;
 

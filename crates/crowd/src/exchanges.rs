@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use klatch_record::{Failure, FailureKind, Fault, FaultKind, PartyCounts, Results, RrWorkload};
+use klatch_record::{FailureKind, Fault, FaultKind, PartyCounts, Results, RrWorkload};
 
 use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
-use crate::parties::Parties;
+use crate::parties::{Parties, one_connection_each};
 use crate::payloads::Payloads;
 use crate::pipeline::Pipeline;
-use crate::protocol::{Credentials, UserId, shown, shown_up_to};
+use crate::protocol::{Credentials, shown, shown_up_to};
 use crate::requests::{Greeting, Reply, RequestProtocol};
 use crate::worker::{Worker, WorkerState};
 
@@ -99,9 +99,7 @@ impl<P: RequestProtocol> Exchanges<P> {
             Some(place) => self.on_right_reply(index, place, now_ns),
             None => self.on_wrong_reply(index, payload, now_ns),
         }
-        if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
-            self.worker.report_pause();
-        }
+        self.report_pause_if_complete();
     }
 
     /// The server refused a connection, or a request.
@@ -181,17 +179,7 @@ impl<P: RequestProtocol> Exchanges<P> {
     }
 
     fn record_fault(&mut self, kind: FaultKind, connection: u32, sequence: u32, detail: Option<String>) {
-        self.worker.stats.record_fault(Fault {
-            kind,
-            connection: Some(connection),
-            reader: None,
-            room: 0,
-            user: None,
-            speaker: None,
-            sequence: Some(sequence),
-            count: 1,
-            detail,
-        });
+        self.worker.stats.record_fault(Fault::of_connection(kind, connection, sequence, detail));
     }
 }
 
@@ -199,30 +187,7 @@ impl<P: RequestProtocol> Parties for Exchanges<P> {
     /// The largest payload with its head.
     const UNIT_BYTES_MAX: usize = 80 * 1024;
 
-    fn worker(&self) -> &Worker {
-        &self.worker
-    }
-
-    fn worker_mut(&mut self) -> &mut Worker {
-        &mut self.worker
-    }
-
-    fn connections(&self) -> usize {
-        self.connections.len()
-    }
-
-    fn link(&mut self, index: usize) -> &mut Link {
-        &mut self.connections[index].link
-    }
-
-    fn id(&self, index: usize) -> UserId {
-        UserId { room: self.connections[index].number, user: 0, users: 1 }
-    }
-
-    fn failure(&self, index: Option<usize>, kind: FailureKind, detail: String) -> Failure {
-        let connection = index.map(|index| self.connections[index].number);
-        Failure { kind, connection, room: None, user: None, detail }
-    }
+    one_connection_each!(connections);
 
     fn write_handshake(&mut self, index: usize) {
         let Connection { protocol, link, .. } = &mut self.connections[index];

@@ -5,16 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use hdrhistogram::Histogram;
-use klatch_record::{
-    Failure, FailureKind, Fault, FaultKind, OperationKindScore, PartyCounts, Results, RrWorkload,
-};
+use klatch_record::{FailureKind, Fault, FaultKind, OperationKindScore, PartyCounts, Results, RrWorkload};
 
 use crate::histogram::{new_histogram, recorded};
 use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
-use crate::parties::{AfterEnd, Parties};
+use crate::parties::{AfterEnd, Parties, one_connection_each};
 use crate::pipeline::Pipeline;
-use crate::protocol::UserId;
 use crate::url_reply::{End, Part, UrlReply};
 use crate::urls::Urls;
 use crate::worker::{Worker, WorkerState};
@@ -123,23 +120,12 @@ impl Fetches {
                 }
             }
         }
-        if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
-            self.worker.report_pause();
-        }
+        self.report_pause_if_complete();
     }
 
     fn record_fault(&mut self, index: usize, kind: FaultKind, sequence: u32, detail: String) {
-        self.worker.stats.record_fault(Fault {
-            kind,
-            connection: Some(self.connections[index].number),
-            reader: None,
-            room: 0,
-            user: None,
-            speaker: None,
-            sequence: Some(sequence),
-            count: 1,
-            detail: Some(detail),
-        });
+        let number = self.connections[index].number;
+        self.worker.stats.record_fault(Fault::of_connection(kind, number, sequence, Some(detail)));
     }
 
     /// Appends the requests in flight to the output of a connection that was made anew.
@@ -157,36 +143,11 @@ impl Parties for Fetches {
     /// The longest head of a reply.
     const UNIT_BYTES_MAX: usize = 16 * 1024;
 
-    fn worker(&self) -> &Worker {
-        &self.worker
-    }
-
-    fn worker_mut(&mut self) -> &mut Worker {
-        &mut self.worker
-    }
-
-    fn connections(&self) -> usize {
-        self.connections.len()
-    }
-
-    fn link(&mut self, index: usize) -> &mut Link {
-        &mut self.connections[index].link
-    }
-
-    fn id(&self, index: usize) -> UserId {
-        UserId { room: self.connections[index].number, user: 0, users: 1 }
-    }
-
-    fn failure(&self, index: Option<usize>, kind: FailureKind, detail: String) -> Failure {
-        let connection = index.map(|index| self.connections[index].number);
-        Failure { kind, connection, room: None, user: None, detail }
-    }
+    one_connection_each!(connections);
 
     fn write_handshake(&mut self, index: usize) {
         self.connections[index].link.out.extend_from_slice(&self.urls.url(JOINING).request);
     }
-
-    fn write_quit(&mut self, _: usize) {}
 
     fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
         let mut rest = input;

@@ -5,14 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use klatch_exchange::web::{Operation, PostEntry};
-use klatch_record::{Conforming, Failure, FailureKind, Fault, FaultKind, PartyCounts, Results, WebWorkload};
+use klatch_record::{Conforming, FailureKind, Fault, FaultKind, PartyCounts, Results, WebWorkload};
 
 use crate::line::{Line, ReplyFault, ReplyPart, State};
 use crate::line_speed::LineSpeed;
-use crate::link::{Link, OUT_MAX};
+use crate::link::OUT_MAX;
 use crate::pace::Turn;
-use crate::parties::{AfterEnd, Parties};
-use crate::protocol::UserId;
+use crate::parties::{AfterEnd, Parties, one_connection_each};
 use crate::site::{Site, joining_step};
 use crate::worker::{Worker, WorkerState};
 
@@ -74,24 +73,14 @@ impl Lines {
                 self.worker.stats.record_delivery(gate_ns, received_ns, meant_ns);
             }
         }
-        if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
-            self.worker.report_pause();
-        }
+        self.report_pause_if_complete();
     }
 
     fn record_fault(&mut self, index: usize, fault: ReplyFault) {
-        let line = &self.lines[index];
-        self.worker.stats.record_fault(Fault {
-            kind: fault.kind,
-            connection: Some(line.number),
-            reader: None,
-            room: 0,
-            user: None,
-            speaker: None,
-            sequence: Some(line.sent.saturating_sub(1)),
-            count: 1,
-            detail: Some(fault.detail),
-        });
+        let Line { number, sent, .. } = self.lines[index];
+        let ReplyFault { kind, detail } = fault;
+        let sequence = sent.saturating_sub(1);
+        self.worker.stats.record_fault(Fault::of_connection(kind, number, sequence, Some(detail)));
     }
 }
 
@@ -99,37 +88,12 @@ impl Parties for Lines {
     /// The longest head of a reply.
     const UNIT_BYTES_MAX: usize = 16 * 1024;
 
-    fn worker(&self) -> &Worker {
-        &self.worker
-    }
-
-    fn worker_mut(&mut self) -> &mut Worker {
-        &mut self.worker
-    }
-
-    fn connections(&self) -> usize {
-        self.lines.len()
-    }
-
-    fn link(&mut self, index: usize) -> &mut Link {
-        &mut self.lines[index].link
-    }
-
-    fn id(&self, index: usize) -> UserId {
-        UserId { room: self.lines[index].number, user: 0, users: 1 }
-    }
-
-    fn failure(&self, index: Option<usize>, kind: FailureKind, detail: String) -> Failure {
-        let connection = index.map(|index| self.lines[index].number);
-        Failure { kind, connection, room: None, user: None, detail }
-    }
+    one_connection_each!(lines);
 
     /// The smallest file, by a request that is not counted.
     fn write_handshake(&mut self, index: usize) {
         self.lines[index].request(joining_step());
     }
-
-    fn write_quit(&mut self, _: usize) {}
 
     fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
         let mut rest = input;

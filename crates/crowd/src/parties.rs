@@ -46,7 +46,7 @@ pub(crate) trait Parties: Send + 'static {
     fn write_handshake(&mut self, index: usize);
 
     /// Appends what a connection sends before it is closed.
-    fn write_quit(&mut self, index: usize);
+    fn write_quit(&mut self, _index: usize) {}
 
     /// Processes bytes that a connection received. Returns the number of bytes consumed; the rest is an incomplete unit.
     fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize;
@@ -102,6 +102,13 @@ pub(crate) trait Parties: Send + 'static {
         AfterEnd::Failure
     }
 
+    /// Reports a pause to the supervisor if one is under way and everything that was sent is received.
+    fn report_pause_if_complete(&mut self) {
+        if self.worker().state == WorkerState::Pausing && self.nothing_in_flight() {
+            self.worker_mut().report_pause();
+        }
+    }
+
     /// Follows the phase of the crowd into or out of a pause. Returns whether the parties may send again.
     fn follow_phase(&mut self) -> bool {
         let worker = self.worker();
@@ -142,3 +149,39 @@ pub(crate) trait Parties: Send + 'static {
         }
     }
 }
+
+/// The accessors of [`Parties`] that have one connection each, with a `number` and a `link`, and are in this field.
+macro_rules! one_connection_each {
+    ($parties:ident) => {
+        fn worker(&self) -> &$crate::worker::Worker {
+            &self.worker
+        }
+
+        fn worker_mut(&mut self) -> &mut $crate::worker::Worker {
+            &mut self.worker
+        }
+
+        fn connections(&self) -> usize {
+            self.$parties.len()
+        }
+
+        fn link(&mut self, index: usize) -> &mut $crate::link::Link {
+            &mut self.$parties[index].link
+        }
+
+        fn id(&self, index: usize) -> $crate::protocol::UserId {
+            $crate::protocol::UserId { room: self.$parties[index].number, user: 0, users: 1 }
+        }
+
+        fn failure(
+            &self,
+            index: Option<usize>,
+            kind: klatch_record::FailureKind,
+            detail: String,
+        ) -> klatch_record::Failure {
+            let connection = index.map(|index| self.$parties[index].number);
+            klatch_record::Failure { kind, connection, room: None, user: None, detail }
+        }
+    };
+}
+pub(crate) use one_connection_each;

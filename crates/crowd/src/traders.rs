@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use klatch_exchange::trade::{Mix, Player, Population, Progress};
 use klatch_record::{
-    CONTENT_SEED, Failure, FailureKind, Fault, FaultKind, PartyCounts, Results, TradeMix, TradeWorkload,
+    CONTENT_SEED, FailureKind, Fault, FaultKind, PartyCounts, Results, TradeMix, TradeWorkload,
 };
 
 use crate::http_reply::next_reply;
 use crate::link::Link;
 use crate::pace::Turn;
-use crate::parties::{AfterEnd, Parties};
-use crate::protocol::UserId;
+use crate::parties::{AfterEnd, Parties, one_connection_each};
 use crate::schedule::{Rate, Schedule};
 use crate::worker::{Worker, WorkerState};
 
@@ -160,25 +159,14 @@ impl<P: Player> Traders<P> {
         seat.free_ns = now_ns;
         seat.rest_until_ns = now_ns + (self.workload.think_s * 1e9) as u64;
         self.in_flight -= 1;
-        if self.worker.state == WorkerState::Pausing && self.in_flight == 0 {
-            self.worker.report_pause();
-        }
+        self.report_pause_if_complete();
     }
 
     fn record_fault(&mut self, index: usize, kind: FaultKind, error: &dyn std::fmt::Display) {
         let seat = &self.seats[index];
         let detail = format!("user {}, {}: {error}", seat.player.user_name(), seat.player.request_name());
-        self.worker.stats.record_fault(Fault {
-            kind,
-            connection: Some(seat.number),
-            reader: None,
-            room: 0,
-            user: None,
-            speaker: None,
-            sequence: Some(seat.begun.saturating_sub(1)),
-            count: 1,
-            detail: Some(detail),
-        });
+        let sequence = seat.begun.saturating_sub(1);
+        self.worker.stats.record_fault(Fault::of_connection(kind, seat.number, sequence, Some(detail)));
     }
 
     /// When the next operation of an idle trader is due, ns.
@@ -195,30 +183,7 @@ impl<P: Player> Parties for Traders<P> {
     /// The longest page: a portfolio of some hundred holdings.
     const UNIT_BYTES_MAX: usize = 256 * 1024;
 
-    fn worker(&self) -> &Worker {
-        &self.worker
-    }
-
-    fn worker_mut(&mut self) -> &mut Worker {
-        &mut self.worker
-    }
-
-    fn connections(&self) -> usize {
-        self.seats.len()
-    }
-
-    fn link(&mut self, index: usize) -> &mut Link {
-        &mut self.seats[index].link
-    }
-
-    fn id(&self, index: usize) -> UserId {
-        UserId { room: self.seats[index].number, user: 0, users: 1 }
-    }
-
-    fn failure(&self, index: Option<usize>, kind: FailureKind, detail: String) -> Failure {
-        let connection = index.map(|index| self.seats[index].number);
-        Failure { kind, connection, room: None, user: None, detail }
-    }
+    one_connection_each!(seats);
 
     /// A quote, which changes nothing and is not counted.
     fn write_handshake(&mut self, index: usize) {
@@ -227,8 +192,6 @@ impl<P: Player> Parties for Traders<P> {
         seat.player.write_request(&self.host, &mut seat.link.out);
         seat.state = State::InFlight;
     }
-
-    fn write_quit(&mut self, _: usize) {}
 
     fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
         let mut rest = input;

@@ -316,6 +316,21 @@ impl std::fmt::Display for Fault {
 }
 
 impl Fault {
+    /// A fault of one request of a connection, or of the reply to it.
+    pub fn of_connection(kind: FaultKind, connection: u32, sequence: u32, detail: Option<String>) -> Fault {
+        Fault {
+            kind,
+            connection: Some(connection),
+            reader: None,
+            room: 0,
+            user: None,
+            speaker: None,
+            sequence: Some(sequence),
+            count: 1,
+            detail,
+        }
+    }
+
     /// Writes a fault of a numbered party, of which each `operation` has a number too.
     fn show_numbered(
         &self,

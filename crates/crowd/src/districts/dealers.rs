@@ -4,6 +4,7 @@ use klatch_exchange::orders::OperationKind;
 use klatch_record::FaultKind;
 
 use super::{CONNECTIONS, District, Districts, FACTORY, State};
+use crate::parties::Parties;
 use crate::site::HOST;
 use crate::worker::WorkerState;
 

@@ -6,6 +6,7 @@ use klatch_exchange::orders::{Factory, FactoryReply, OperationKind};
 use klatch_record::FaultKind;
 
 use super::{CONNECTIONS, DEALERS, District, Districts, FACTORY, SUPPLIER, State};
+use crate::parties::Parties;
 use crate::site::HOST;
 use crate::worker::WorkerState;
 

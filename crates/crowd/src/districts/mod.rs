@@ -16,8 +16,7 @@ use klatch_exchange::orders::{
 use klatch_record::{CONTENT_SEED, Fault, FaultKind, OrdersCounts, OrdersWorkload};
 
 use crate::link::Link;
-use crate::parties::Parties;
-use crate::worker::{Worker, WorkerState};
+use crate::worker::Worker;
 
 /// Dealers of a district.
 const DEALERS: usize = DEALERS_PER_DISTRICT as usize;
@@ -205,17 +204,7 @@ impl Districts {
             }
         };
         let (connection, sequence) = (self.connection(index), seat.begun.saturating_sub(1));
-        self.worker.stats.record_fault(Fault {
-            kind,
-            connection: Some(connection),
-            reader: None,
-            room: 0,
-            user: None,
-            speaker: None,
-            sequence: Some(sequence),
-            count: 1,
-            detail: Some(detail),
-        });
+        self.worker.stats.record_fault(Fault::of_connection(kind, connection, sequence, Some(detail)));
     }
 
     /// Number of a connection in the whole crowd, from 1.
@@ -228,12 +217,6 @@ impl Districts {
 
     fn seat(&mut self, index: usize) -> &mut Seat {
         &mut self.districts[index / CONNECTIONS].seats[index % CONNECTIONS]
-    }
-
-    fn report_pause_if_complete(&mut self) {
-        if self.worker.state == WorkerState::Pausing && self.nothing_in_flight() {
-            self.worker.report_pause();
-        }
     }
 
     /// Length of the steady state, seconds; shorter if the parent ended the run.

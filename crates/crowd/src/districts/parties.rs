@@ -67,8 +67,6 @@ impl Parties for Districts {
         seat.state = State::InFlight;
     }
 
-    fn write_quit(&mut self, _: usize) {}
-
     fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
         let mut rest = input;
         while !rest.is_empty() {

@@ -4,6 +4,7 @@ use klatch_exchange::orders::{OperationKind, SupplierReply};
 use klatch_record::FaultKind;
 
 use super::{CONNECTIONS, District, Districts, SUPPLIER, State};
+use crate::parties::Parties;
 use crate::site::HOST;
 use crate::worker::WorkerState;
 
