@@ -321,6 +321,19 @@ impl ChatWorkload {
         u64::from(self.rooms) * u64::from(self.users)
     }
 
+    /// Most deliveries in flight; `None` where nothing bounds what a user sends ahead.
+    pub(super) fn in_flight_max(&self) -> Option<f64> {
+        // From one sender to one receiver. Under `turns` a user receives the last message before sending the next; under `rounds` any
+        // two users are within a window of each other, in both directions.
+        let of_pair = match self.pacing {
+            Pacing::Turns => 1.0,
+            Pacing::Rounds { window } => 2.0 * f64::from(window),
+            Pacing::Flood | Pacing::Rate { .. } => return None,
+        };
+        let users = f64::from(self.users);
+        Some(f64::from(self.rooms) * users * (users - 1.0) * of_pair)
+    }
+
     /// Whether rooms are silent at times although nothing is in flight.
     pub fn has_silence(&self) -> bool {
         self.pause_s > 0.0 || self.has_churn()

@@ -434,6 +434,20 @@ impl Workload {
         }
     }
 
+    /// Most replies or deliveries in flight in a closed loop, where the crowd sends only after it has received. `None` where a schedule or the
+    /// platform decides.
+    pub fn in_flight_max(&self) -> Option<f64> {
+        match self {
+            Workload::Chat(chat) => chat.in_flight_max(),
+            Workload::Rr(rr) if rr.is_scheduled() => None,
+            Workload::Rr(rr) => Some(f64::from(rr.connections) * f64::from(rr.depth)),
+            Workload::Web(web) => Some(web.lines.into()),
+            Workload::Trade(trade) if trade.is_scheduled() => None,
+            Workload::Trade(trade) => Some(trade.traders.into()),
+            Workload::Orders(_) | Workload::Files(_) => None,
+        }
+    }
+
     /// Messages sent and received in a complete run; `None` if it ends by time.
     pub fn messages_expected(&self) -> Option<u64> {
         match self {

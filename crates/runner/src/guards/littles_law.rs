@@ -1,6 +1,6 @@
 //! Checks throughput and latency by Little's law (Little 1961, Operations Research 9(3)).
 
-use klatch_record::{ChatWorkload, Pacing, Record, Warning, WarningKind, Workload};
+use klatch_record::{ChatWorkload, Pacing, Record, Warning, WarningKind};
 
 use super::warning;
 
@@ -17,7 +17,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     if score.elapsed_s <= 0.0 {
         return None;
     }
-    let Bounds { in_flight_max, step_us } = bounds(&record.workload, score.sent, score.elapsed_s)?;
+    let in_flight_max = record.workload.in_flight_max()?;
     let in_flight = score.received as f64 / score.elapsed_s * latency.mean_us / 1e6;
     if in_flight > in_flight_max * SLACK {
         let message = format!(
@@ -27,6 +27,7 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
             "latency or throughput is measured wrongly: check for a clock that jumped, and report it";
         return Some(warning(WarningKind::LittlesLaw, message, advice));
     }
+    let step_us = record.workload.chat().and_then(|chat| step_us(chat, score.sent, score.elapsed_s));
     if let Some(step_us) = step_us.filter(|step_us| latency.max_us < IN_FLIGHT_MIN * step_us) {
         let message = format!(
             "Little's law: a turn took {step_us:.0} µs and no delivery more than {:.0} µs, so the crowd took most of the time",
@@ -38,49 +39,14 @@ pub(super) fn guard(record: &Record) -> Option<Warning> {
     None
 }
 
-struct Bounds {
-    /// Most messages in flight.
-    in_flight_max: f64,
-    /// Time between two messages of a party, µs, of which the message is in flight for most; `None` if the crowd takes time on
-    /// purpose.
-    step_us: Option<f64>,
-}
-
-/// The bounds of a workload; `None` for an open loop.
-fn bounds(workload: &Workload, sent: u64, elapsed_s: f64) -> Option<Bounds> {
-    match workload {
-        Workload::Chat(chat) => chat_bounds(chat, sent, elapsed_s),
-        Workload::Rr(rr) if rr.is_scheduled() => None,
-        Workload::Trade(trade) if trade.is_scheduled() => None,
-        Workload::Trade(trade) => Some(Bounds { in_flight_max: trade.traders.into(), step_us: None }),
-        Workload::Web(web) => Some(Bounds { in_flight_max: web.lines.into(), step_us: None }),
-        // The schedules of `orders` are fixed in advance, and how many reads a reader has in flight is its platform's choice.
-        Workload::Orders(_) | Workload::Files(_) => None,
-        Workload::Rr(rr) => {
-            Some(Bounds { in_flight_max: f64::from(rr.connections) * f64::from(rr.depth), step_us: None })
-        }
-    }
-}
-
-fn chat_bounds(chat: &ChatWorkload, sent: u64, elapsed_s: f64) -> Option<Bounds> {
-    // The most messages in flight from one sender to one receiver. Under `turns` a user receives the last message before
-    // sending the next; under `rounds` any two users are within a window of each other, in both directions.
-    let in_flight_max = match chat.pacing {
-        Pacing::Turns => 1.0,
-        Pacing::Rounds { window } => 2.0 * f64::from(window),
-        Pacing::Flood | Pacing::Rate { .. } => return None,
-    };
-    let users = f64::from(chat.users);
+/// Time between two messages of a room, µs, of which the message is in flight for most; `None` if the crowd takes time on purpose.
+fn step_us(chat: &ChatWorkload, sent: u64, elapsed_s: f64) -> Option<f64> {
     let sent_by_each = sent as f64 / chat.connections() as f64;
     let steps = match chat.pacing {
         Pacing::Rounds { window } => sent_by_each / f64::from(window),
-        _ => sent_by_each * users,
+        _ => sent_by_each * f64::from(chat.users),
     };
-    let step_us = elapsed_s * 1e6 / steps;
-    Some(Bounds {
-        in_flight_max: f64::from(chat.rooms) * users * (users - 1.0) * in_flight_max,
-        step_us: Some(step_us).filter(|_| !chat.has_silence() && steps >= 2.0),
-    })
+    Some(elapsed_s * 1e6 / steps).filter(|_| !chat.has_silence() && steps >= 2.0)
 }
 
 #[cfg(test)]
@@ -88,7 +54,7 @@ mod tests {
     use super::*;
     use crate::record::apply_guards;
     use klatch_record::samples::record;
-    use klatch_record::{Latency, RrWorkload, Status};
+    use klatch_record::{Latency, RrWorkload, Status, Workload};
 
     /// A run of 4 s with turns of 2 ms, and the same latency for every delivery.
     fn with_latency(us: u64) -> Record {
