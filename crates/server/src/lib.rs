@@ -26,9 +26,10 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 pub use error::ServeError;
-pub use options::{Class, Model, ServeOptions, TlsFiles, Workload};
+pub use options::{Class, Model, ServeOptions, TlsFiles};
 pub use ready::ready_json;
-pub(crate) use served::{Chat, OverTls, OverWebSocket, RequestResponse, Served, Web};
+use served::Served;
+pub use served::Workload;
 pub use signals::is_ignored;
 
 /// The caller's part at the moment when connections are accepted.
@@ -68,18 +69,10 @@ pub fn serve_until(
     ready: &mut dyn FnMut(SocketAddr) -> Result<(), ServeError>,
 ) -> Result<(), ServeError> {
     options.check()?;
-    match (options.workload, options.websocket, &options.tls) {
-        (Workload::Chat, false, None) => serve_workload::<Chat>(options, stop, ready),
-        (Workload::Chat, true, None) => serve_workload::<OverWebSocket<Chat>>(options, stop, ready),
-        (Workload::Chat, false, Some(_)) => serve_workload::<OverTls<Chat>>(options, stop, ready),
-        (Workload::Chat, true, Some(_)) => {
-            serve_workload::<OverTls<OverWebSocket<Chat>>>(options, stop, ready)
-        }
-        (Workload::Rr, ..) => serve_workload::<RequestResponse>(options, stop, ready),
-        (Workload::Web, ..) => serve_workload::<Web>(options, stop, ready),
-    }
+    served::serve(options, stop, ready)
 }
 
+/// Serves a workload over its transport by the model of `options`.
 fn serve_workload<W: Served>(
     options: &ServeOptions,
     stop: BorrowedFd<'_>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use klatch_exchange::web::DIRECTORIES_MAX;
 
-use crate::ServeError;
+use crate::{ServeError, Workload};
 
 /// So many loops a server may have.
 const LOOPS_MAX: usize = 1024;
@@ -53,49 +53,6 @@ impl FromStr for Model {
         let model = Model::ALL.into_iter().find(|model| model.name() == name);
         model.ok_or_else(|| {
             format!("model must be one of {}, got {name}", Model::ALL.map(Model::name).join(", "))
-        })
-    }
-}
-
-/// What a server does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Workload {
-    /// Chat in rooms, by IRC.
-    #[default]
-    Chat,
-    /// Request/response: every byte goes back (RFC 862).
-    Rr,
-    /// A web site, after SPECweb99, over HTTP/1.1.
-    Web,
-}
-
-impl Workload {
-    /// All workloads, in the order of help and lists.
-    pub const ALL: [Workload; 3] = [Workload::Chat, Workload::Rr, Workload::Web];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Workload::Chat => "chat",
-            Workload::Rr => "rr",
-            Workload::Web => "web",
-        }
-    }
-}
-
-impl fmt::Display for Workload {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Workload {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Workload, String> {
-        let workload = Workload::ALL.into_iter().find(|workload| workload.name() == name);
-        workload.ok_or_else(|| {
-            format!("workload must be one of {}, got {name}", Workload::ALL.map(Workload::name).join(", "))
         })
     }
 }

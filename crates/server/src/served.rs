@@ -1,6 +1,10 @@
-//! The services of the workloads. Each model has its own outbox, so a service is a family of types.
+//! The workloads of a server, and the service of each. Each model has its own outbox, so a service is a family of types.
 
+use std::fmt;
 use std::marker::PhantomData;
+use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use klatch_exchange::Echo;
@@ -10,7 +14,68 @@ use klatch_protocol::service::{Outbox, Service};
 use klatch_protocol::tls::{ServerTls, Tls, TlsOutbox};
 use klatch_protocol::websocket::{FramedOutbox, WebSocket};
 
-use crate::{ServeError, ServeOptions, TlsFiles};
+use crate::{ServeError, ServeOptions, TlsFiles, serve_workload};
+
+/// What a server does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Workload {
+    /// Chat in rooms, by IRC.
+    #[default]
+    Chat,
+    /// Request/response: every byte goes back (RFC 862).
+    Rr,
+    /// A web site, after SPECweb99, over HTTP/1.1.
+    Web,
+}
+
+impl Workload {
+    /// All workloads, in the order of help and lists.
+    pub const ALL: [Workload; 3] = [Workload::Chat, Workload::Rr, Workload::Web];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Workload::Chat => "chat",
+            Workload::Rr => "rr",
+            Workload::Web => "web",
+        }
+    }
+}
+
+impl fmt::Display for Workload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Workload {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Workload, String> {
+        let workload = Workload::ALL.into_iter().find(|workload| workload.name() == name);
+        workload.ok_or_else(|| {
+            format!("workload must be one of {}, got {name}", Workload::ALL.map(Workload::name).join(", "))
+        })
+    }
+}
+
+/// Serves the workload of `options` over its transport.
+pub(crate) fn serve(
+    options: &ServeOptions,
+    stop: BorrowedFd<'_>,
+    ready: &mut dyn FnMut(SocketAddr) -> Result<(), ServeError>,
+) -> Result<(), ServeError> {
+    match (options.workload, options.websocket, &options.tls) {
+        (Workload::Chat, false, None) => serve_workload::<Chat>(options, stop, ready),
+        (Workload::Chat, true, None) => serve_workload::<OverWebSocket<Chat>>(options, stop, ready),
+        (Workload::Chat, false, Some(_)) => serve_workload::<OverTls<Chat>>(options, stop, ready),
+        (Workload::Chat, true, Some(_)) => {
+            serve_workload::<OverTls<OverWebSocket<Chat>>>(options, stop, ready)
+        }
+        (Workload::Rr, ..) => serve_workload::<RequestResponse>(options, stop, ready),
+        (Workload::Web, ..) => serve_workload::<Web>(options, stop, ready),
+    }
+}
 
 /// The server side of a workload, for any outbox.
 pub(crate) trait Served {

@@ -327,7 +327,11 @@ mod tests {
         let options = ServeOptions::default();
         let (listener, address) = listener::listen("127.0.0.1:0", options.patience()).unwrap();
         let (mut stop, stopped) = UnixStream::pair().unwrap();
-        let server = Server::new(&<crate::Chat as crate::Served>::start(&options).unwrap(), &options, 4);
+        let server = Server::new(
+            &<crate::served::Chat as crate::served::Served>::start(&options).unwrap(),
+            &options,
+            4,
+        );
         let running = thread::spawn(move || accept_until(stopped.as_fd(), &listener, &server));
         let connect = || BufReader::new(TcpStream::connect(address).unwrap());
         let answer = |client: &mut BufReader<TcpStream>| {
