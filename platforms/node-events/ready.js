@@ -7,8 +7,7 @@ export const VERSION = JSON.parse(readFileSync(new URL('package.json', import.me
 // The second parameter is the result of address() of a net.Server.
 export function readyLine({ json, workload }, { address, family, port }, pid) {
   const model = 'events';
-  const isChat = workload !== 'rr' && workload !== 'web';
-  const kind = isChat ? 'classic' : undefined; // JSON.stringify omits what is undefined
+  const kind = workload === 'chat' ? 'classic' : undefined; // JSON.stringify omits what is undefined
   if (!json) {
     const host = family === 'IPv6' ? `[${address}]` : address;
     return `ready: ${model}${kind ? ` (${kind})` : ''} on ${host}:${port}, pid ${pid}`;
