@@ -75,9 +75,9 @@ fn platform_of(workload: &Workload) -> &'static str {
     match workload.kind() {
         WorkloadKind::Chat if is_of_mqtt(workload) => "mosquitto",
         WorkloadKind::Rr if workload.has_url() => "nginx",
-        WorkloadKind::Chat | WorkloadKind::Rr => "native-epoll",
         WorkloadKind::Web | WorkloadKind::Trade | WorkloadKind::Orders => "jetty",
         WorkloadKind::Files => "native-pread",
+        _ => "native-epoll",
     }
 }
 

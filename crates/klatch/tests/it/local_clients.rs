@@ -11,26 +11,21 @@ use klatch_platforms::{
     Entry, PlatformListing, PlatformRequest, Processes, ResolvedPlatform, RunningDatabase, Server, Setting,
     TRANSPORT_KNOB, list, resolve,
 };
-use klatch_record::{
-    OrdersWorkload, RrWorkload, TradeWorkload, Transport, WebWorkload, Workload, WorkloadKind,
-};
+use klatch_record::{OrdersWorkload, TradeWorkload, Transport, WebWorkload, Workload, WorkloadKind};
 use klatch_testing::{Need, needs};
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PATIENCE: Duration = Duration::from_secs(120);
 const ANSWER: Duration = Duration::from_secs(40);
 
+/// The workload with little to load.
 fn workload(kind: WorkloadKind, database: &str) -> Workload {
     let database = Some(database.to_owned());
-    match kind {
-        WorkloadKind::Chat => Workload::default(),
-        WorkloadKind::Rr => Workload::Rr(RrWorkload::default()),
-        WorkloadKind::Web => Workload::Web(WebWorkload { directories: 1, ..WebWorkload::default() }),
-        WorkloadKind::Trade => {
-            Workload::Trade(TradeWorkload { users: 50, quotes: 40, database, ..TradeWorkload::default() })
-        }
-        WorkloadKind::Orders => Workload::Orders(OrdersWorkload { database, ..OrdersWorkload::default() }),
-        WorkloadKind::Files => unreachable!("it has no server"),
+    match kind.usual() {
+        Workload::Web(web) => Workload::Web(WebWorkload { directories: 1, ..web }),
+        Workload::Trade(trade) => Workload::Trade(TradeWorkload { users: 50, quotes: 40, database, ..trade }),
+        Workload::Orders(orders) => Workload::Orders(OrdersWorkload { database, ..orders }),
+        usual => usual,
     }
 }
 

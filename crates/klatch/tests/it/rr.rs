@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
 use crate::support::{Finished, decided, klatch, least, run_once, two_at_a_time};
-use klatch_record::{Record, Status, Workload};
+use klatch_record::{Record, Status, Workload, WorkloadKind};
 
 /// Bytes of a request in tests against a faulty server.
 const SIZE: usize = 16;
@@ -213,5 +213,6 @@ fn what_does_not_belong_to_the_workload_is_refused() {
         "the protocol irc does not carry the workload rr; it carries chat",
     );
     refused(&rr(&["--platform", "native-epoll", "--shards", "2"]), "connection count must be 2 or more");
-    refused(&["--workload", "web2"], "[possible values: chat, rr, web, trade, orders, files]");
+    let all = WorkloadKind::ALL.map(WorkloadKind::name).join(", ");
+    refused(&["--workload", "web2"], &format!("[possible values: {all}]"));
 }

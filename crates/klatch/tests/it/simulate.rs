@@ -1,6 +1,7 @@
 //! `klatch simulate`: single runs that say that they are simulated, and wrong input.
 
 use crate::support::{Finished, klatch};
+use klatch_simulator::SchedulerSpec;
 
 fn simulate(arguments: &[&str]) -> Finished {
     Finished::run(klatch().arg("simulate").args(arguments))
@@ -73,7 +74,7 @@ fn every_workload_runs_on_this_machine_under_every_scheduler() {
             "requests" => "count=200",
             _ => "groups=1",
         };
-        for scheduler in ["eevdf", "fifo", "goodness", "multiqueue", "o1", "shards", "sleepers"] {
+        for scheduler in SchedulerSpec::NAMES {
             let run = ["run", "--work", work, "--set", short, "--scheduler", scheduler, "--machine", "host"];
             let finished = simulate(&run);
             assert_eq!(finished.status, Some(0), "{work} under {scheduler}: {finished:?}");
@@ -87,9 +88,10 @@ fn wrong_input_is_refused_with_what_would_be_right() {
     let costs = folder.path().join("costs.toml");
     std::fs::write(&costs, "[element]\nvalue = \"many\"\n").unwrap();
     let costs = costs.to_str().unwrap();
+    let schedulers = format!("there are {}", SchedulerSpec::NAMES.join(", "));
     for (arguments, message) in [
         (&["run", "--machine", "9 apples"][..], "write it like `2 nodes x 8 llcs x 16 cores x 2 threads`"),
-        (&["run", "--scheduler", "cfs"], "there are eevdf, fifo, goodness, multiqueue, o1, shards, sleepers"),
+        (&["run", "--scheduler", "cfs"], schedulers.as_str()),
         (&["run", "--scheduler", "o1", "--knob", "yield=4"], "its knobs: yield=1|2|3, idle_pulls_warm=0|1"),
         (&["run", "--work", "mail"], "there are chat, locks, requests, hackbench"),
         (&["run", "--set", "groups=2"], "the workload chat has no setting groups; it has rooms, count, "),
