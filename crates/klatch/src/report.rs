@@ -88,6 +88,19 @@ impl Format {
     }
 }
 
+/// The names of these formats.
+fn names(is_one: fn(&Format) -> bool) -> String {
+    let formats = Format::value_variants().iter().filter(|format| is_one(format));
+    let names = formats.filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The refusal of percentiles in a format that is not made of a report.
+fn no_percentiles() -> String {
+    let formats = names(|format| matches!(format.writer(), Writer::Report(_)));
+    format!("--percentiles is for {formats}")
+}
+
 impl Report {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         let format = self.format()?;
@@ -116,7 +129,7 @@ impl Report {
 
     /// The file of folded stacks that was named, and its text.
     fn stacks(&self) -> anyhow::Result<(&Path, String)> {
-        anyhow::ensure!(self.percentiles.is_none(), "--percentiles is for html, md, csv and json");
+        anyhow::ensure!(self.percentiles.is_none(), no_percentiles());
         match self.paths.as_slice() {
             [path] if path.extension().is_some_and(|end| end == FOLDED) => {
                 let text = std::fs::read_to_string(path);
@@ -136,9 +149,8 @@ impl Report {
             (Some(format), _) => Ok(format),
             (None, None | Some("html" | "htm")) => Ok(Format::Html),
             (None, Some(end)) => Format::from_str(end, true).map_err(|_| {
-                anyhow::anyhow!(
-                    "there is no format {end}; name the file .html, .md, .csv, .json or .pprof, or use --format"
-                )
+                let names = names(|_| true);
+                anyhow::anyhow!("there is no format {end}; the end of a file's name is one of {names}, or --format says it")
             }),
         }
     }
@@ -162,7 +174,7 @@ impl Report {
     }
 
     fn runs(&self) -> anyhow::Result<Source> {
-        anyhow::ensure!(self.percentiles.is_none(), "--percentiles is for html, md, csv and json");
+        anyhow::ensure!(self.percentiles.is_none(), no_percentiles());
         let Found::Runs(source) = self.found()? else {
             anyhow::bail!("only runs have latencies to write in this format")
         };
