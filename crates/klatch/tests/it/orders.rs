@@ -1,27 +1,19 @@
 //! Workload `orders`: dealers, factories and suppliers on a database, with faults that replies or the audit show.
 
-use std::path::Path;
-use std::process::{Child, Stdio};
-
 use klatch_testing::{Need, needs};
 
+use crate::support::accounts::Accounts;
 use crate::support::planted::{assert_audit_names, invalid, planted_server};
-use crate::support::{
-    Finished, children_of, databases, klatch, least, run_of_many, run_once, sample, two_at_a_time,
-    until_joined, until_line,
-};
+use crate::support::{databases, least, sample, two_at_a_time};
 use klatch_record::{FailureKind, Record, Status};
-use rustix::process::{Pid, Signal, kill_process};
 
-/// A small rate, so that a run takes seconds.
-const SMALL: [&str; 8] =
-    ["--workload", "orders", "--injection-rate", "20", "--ramp", "0.3", "--timeout", "6"];
+const ORDERS: Accounts = Accounts {
+    small: &["--workload", "orders", "--injection-rate", "20", "--ramp", "0.3", "--timeout", "6"],
+    duration: "4",
+};
 
-/// Runs the workload for some seconds and returns exit status and record.
 fn run(arguments: &[&str]) -> (Option<i32>, Record) {
-    let out = tempfile::tempdir().unwrap();
-    let finished = Finished::run(run_of_many(out.path(), &SMALL).args(["--duration", "4"]).args(arguments));
-    (finished.status, finished.record())
+    ORDERS.run(arguments)
 }
 
 fn is_valid(way: &str, status: Option<i32>, record: &Record) {
@@ -82,15 +74,8 @@ fn shards_on_postgresql_share_the_suppliers_and_merge() {
 
 #[test]
 fn later_runs_of_a_start_continue_from_the_accounts_of_earlier_ones() {
-    let out = tempfile::tempdir().unwrap();
-    let mut command = klatch();
-    command.args(["run", "--json", "--warmups", "1", "--trials", "1", "--out"]).arg(out.path());
-    let finished = Finished::run(command.args(SMALL).args(["--duration", "2"]));
-    assert_eq!(finished.status, Some(0), "{finished:?}");
-    let records: Vec<Record> = finished.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(records.len(), 2, "{}", finished.out);
-    assert!(records.iter().all(|record| record.verdict.status == Status::Valid), "{records:?}");
-    assert!(records.iter().all(|record| record.audit == records[0].audit), "one audit for all");
+    let [one, other] = ORDERS.two_of_one_start("2");
+    assert!(one.audit.is_some() && one.audit == other.audit, "one audit for all");
 }
 
 /// Runs against a server with a fault.
@@ -163,34 +148,13 @@ fn a_dealer_without_a_reply_ends_the_run() {
     assert!(record.audit.unwrap().broken.is_empty(), "a look at an order changes nothing");
 }
 
-/// Starts a run that takes longer than the test, with temporary files in `temporary`, and returns it with the process of its server.
-fn start(out: &Path, temporary: &Path, arguments: &[&str]) -> (Child, u32) {
-    let mut command = run_once(out, &SMALL);
-    command.env("TMPDIR", temporary);
-    command.args(["--duration", "60"]).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut run = command.spawn().unwrap();
-    until_joined(&mut run);
-    let children = children_of(run.id());
-    let (server, _) = children.iter().find(|(_, line)| line.contains(" serve ")).unwrap();
-    (run, *server)
-}
-
 #[test]
 fn confirmed_orders_survive_the_death_of_the_server() {
     for &database in databases() {
-        let out = tempfile::tempdir().unwrap();
-        let arguments = ["--database", database, "--durable", "--duration", "8"];
         // Memory survives the death of a process, and not that of the machine.
         let memory = tempfile::Builder::new().prefix("klatch-test-").tempdir_in("/dev/shm").unwrap();
-        let (mut run, server) = start(out.path(), memory.path(), &arguments);
-        // Some orders are made before the server dies: a line of progress reports them.
-        until_line(&mut run, " operations");
-        kill_process(Pid::from_raw(server as i32).unwrap(), Signal::KILL).unwrap();
-        let finished = Finished::from(run.wait_with_output().unwrap());
-        let record = finished.record();
-        assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{database}");
-        let audit = record.audit.as_ref().unwrap_or_else(|| panic!("{database}: {:?}", record.verdict));
-        assert!(audit.broken.is_empty() && audit.orders > 1_505, "{database}: {audit:?}");
+        let record = ORDERS.killed(database, memory.path(), &["--duration", "8"]);
+        assert!(record.audit.as_ref().is_some_and(|audit| audit.orders > 1_505), "{:?}", record.audit);
         assert_eq!(record.platform.database.unwrap().file_system.as_deref(), Some("tmpfs"));
         let volatile = format!(
             "commits are not durable although the run is to be: of {database}, its data are on tmpfs, in memory"
@@ -200,28 +164,22 @@ fn confirmed_orders_survive_the_death_of_the_server() {
     }
 }
 
-fn refused(arguments: &[&str], reason: &str) {
-    let out = tempfile::tempdir().unwrap();
-    let mut command = klatch();
-    command.args(["run", "--workload", "orders", "--out"]).arg(out.path());
-    let finished = Finished::run(command.args(arguments));
-    assert_eq!(finished.status, Some(2), "{arguments:?}: {finished:?}");
-    assert!(finished.err.contains(reason), "{arguments:?}: {}", finished.err);
-}
-
 #[test]
 fn what_a_business_cannot_have_is_refused() {
-    refused(&["--database", "oracle"], "no database is named oracle; there are h2, postgresql");
-    refused(&["--platform", "nginx"], "nginx does not carry the workload orders");
-    refused(&["--injection-rate", "0"], "injection_rate must be 1 to 10,000, got 0");
-    refused(&["--injection-rate", "50", "--population", "49"], "population must be 50 to 10,000, got 49");
-    refused(&["--ramp", "-1"], "ramp must be 0 to 86,400 seconds, got -1");
-    refused(&["--duration", "0"], "duration must be above 0 and at most 86,400 seconds, got 0");
-    refused(&["--crowd", "java"], "the Java crowd carries the workload chat, not orders");
-    refused(&["--traders", "3"], "traders belongs to the workload trade, not to orders");
-    refused(&["--rate", "3"], "rate belongs to the workload chat or rr or trade, not to orders");
-    refused(&["--count", "3"], "count belongs to the workload chat, not to orders");
-    refused(
+    ORDERS.refuses(&["--database", "oracle"], "no database is named oracle; there are h2, postgresql");
+    ORDERS.refuses(&["--platform", "nginx"], "nginx does not carry the workload orders");
+    ORDERS.refuses(&["--injection-rate", "0"], "injection_rate must be 1 to 10,000, got 0");
+    ORDERS.refuses(
+        &["--injection-rate", "50", "--population", "49"],
+        "population must be 50 to 10,000, got 49",
+    );
+    ORDERS.refuses(&["--ramp", "-1"], "ramp must be 0 to 86,400 seconds, got -1");
+    ORDERS.refuses(&["--duration", "0"], "duration must be above 0 and at most 86,400 seconds, got 0");
+    ORDERS.refuses(&["--crowd", "java"], "the Java crowd carries the workload chat, not orders");
+    ORDERS.refuses(&["--traders", "3"], "traders belongs to the workload trade, not to orders");
+    ORDERS.refuses(&["--rate", "3"], "rate belongs to the workload chat or rr or trade, not to orders");
+    ORDERS.refuses(&["--count", "3"], "count belongs to the workload chat, not to orders");
+    ORDERS.refuses(
         &["--hosts", "a", "--host-address", "127.0.0.1"],
         "the ledgers of a workload with a database are on this machine",
     );

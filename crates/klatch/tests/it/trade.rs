@@ -3,36 +3,33 @@
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use crate::support::accounts::Accounts;
 use crate::support::planted::{assert_audit_names, invalid, planted_server};
-use crate::support::{
-    Finished, children_of, databases, klatch, least, run_of_many, run_once, sample, two_at_a_time,
-    until_joined, until_line,
-};
+use crate::support::{Finished, children_of, databases, klatch, least, sample, two_at_a_time, until_line};
 use klatch_record::{FailureKind, Record, Status, Workload};
 use klatch_testing::{Need, needs};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A small population, so that a run takes seconds.
-const SMALL: [&str; 12] = [
-    "--workload",
-    "trade",
-    "--traders",
-    "8",
-    "--users",
-    "80",
-    "--quotes",
-    "40",
-    "--mix",
-    "high-volume",
-    "--timeout",
-    "4",
-];
+const TRADE: Accounts = Accounts {
+    small: &[
+        "--workload",
+        "trade",
+        "--traders",
+        "8",
+        "--users",
+        "80",
+        "--quotes",
+        "40",
+        "--mix",
+        "high-volume",
+        "--timeout",
+        "4",
+    ],
+    duration: "1.5",
+};
 
-/// Runs the workload for a moment and returns exit status and record.
 fn run(arguments: &[&str]) -> (Option<i32>, Record) {
-    let out = tempfile::tempdir().unwrap();
-    let finished = Finished::run(run_of_many(out.path(), &SMALL).args(["--duration", "1.5"]).args(arguments));
-    (finished.status, finished.record())
+    TRADE.run(arguments)
 }
 
 fn is_valid(way: &str, status: Option<i32>, record: &Record) {
@@ -98,16 +95,8 @@ fn postgresql_has_a_process_and_a_usage_of_its_own() {
 
 #[test]
 fn later_runs_of_a_start_continue_from_the_accounts_of_earlier_ones() {
-    let out = tempfile::tempdir().unwrap();
-    let mut command = klatch();
-    command.args(["run", "--json", "--warmups", "1", "--trials", "1", "--out"]).arg(out.path());
-    let finished = Finished::run(command.args(SMALL).args(["--duration", "0.7"]));
-    assert_eq!(finished.status, Some(0), "{finished:?}");
-    let records: Vec<Record> = finished.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(records.len(), 2, "{}", finished.out);
-    assert!(records.iter().all(|record| record.verdict.status == Status::Valid), "{records:?}");
-    let orders: Vec<u64> = records.iter().map(|record| record.audit.as_ref().unwrap().orders).collect();
-    assert!(orders[0] == orders[1], "one audit for all: {orders:?}");
+    let [one, other] = TRADE.two_of_one_start("0.7");
+    assert!(one.audit.is_some() && one.audit == other.audit, "one audit for all");
 }
 
 fn run_planted(plant: &str) -> Record {
@@ -128,7 +117,8 @@ fn what_the_audit_shows_is_named() {
 #[test]
 fn what_replies_show_is_named_with_user_and_request() {
     let faults = [
-        ("stale-portfolio", "portfolio: holdings "),
+        // The page of the user shows them as well.
+        ("stale-portfolio", "holdings"),
         ("wrong-balance", "balance: "),
         ("price", "price out of rule: quote "),
     ];
@@ -151,15 +141,9 @@ fn a_trader_without_a_reply_ends_the_run() {
     assert!(record.checks.lost >= 1, "{:?}", record.checks);
 }
 
-/// Starts a run that takes longer than the test, and returns it with the process of its server.
+/// As [`Accounts::start`], with temporary files where they usually are.
 fn start(out: &Path, arguments: &[&str]) -> (Child, u32) {
-    let mut command = run_once(out, &SMALL);
-    command.args(["--duration", "60"]).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut run = command.spawn().unwrap();
-    until_joined(&mut run);
-    let children = children_of(run.id());
-    let (server, _) = children.iter().find(|(_, line)| line.contains(" serve ")).unwrap();
-    (run, *server)
+    TRADE.start(out, &std::env::temp_dir(), arguments)
 }
 
 #[test]
@@ -167,16 +151,8 @@ fn confirmed_orders_survive_the_death_of_the_server() {
     // `make test` has the one of `orders`.
     needs!(Need::TestAll);
     for &database in databases() {
-        let out = tempfile::tempdir().unwrap();
-        let (mut run, server) = start(out.path(), &["--database", database, "--durable"]);
-        // Some orders are made before the server dies: a line of progress reports them.
-        until_line(&mut run, " operations");
-        kill_process(Pid::from_raw(server as i32).unwrap(), Signal::KILL).unwrap();
-        let finished = Finished::from(run.wait_with_output().unwrap());
-        let record = finished.record();
-        assert_eq!((finished.status, record.verdict.status), (Some(1), Status::Invalid), "{database}");
-        let audit = record.audit.as_ref().unwrap_or_else(|| panic!("{database}: {:?}", record.verdict));
-        assert!(audit.broken.is_empty() && audit.orders > 400, "{database}: {audit:?}");
+        let record = TRADE.killed(database, &std::env::temp_dir(), &[]);
+        assert!(record.audit.as_ref().is_some_and(|audit| audit.orders > 400), "{:?}", record.audit);
         let Workload::Trade(trade) = &record.workload else { panic!("{:?}", record.workload) };
         assert!(trade.durable && record.platform.database.as_ref().is_some_and(|one| one.durable));
     }
@@ -221,7 +197,7 @@ fn an_interrupt_keeps_finished_runs_as_not_audited() {
     let out = tempfile::tempdir().unwrap();
     let mut command = klatch();
     command.args(["run", "--warmups", "0", "--trials", "2", "--out"]).arg(out.path());
-    command.args(SMALL).args(["--duration", "3"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(TRADE.small).args(["--duration", "3"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = command.spawn().unwrap();
     until_line(&mut run, "trial 2 of 2: all joined");
     kill_process(Pid::from_raw(run.id() as i32).unwrap(), Signal::INT).unwrap();
@@ -264,7 +240,7 @@ fn a_disk_that_fills_under_the_database_makes_an_invalid_run_and_leaves_nothing(
         "--trials",
         "1",
     ]);
-    command.args(SMALL).args(["--database", "postgresql", "--duration", "6", "--json"]);
+    command.args(TRADE.small).args(["--database", "postgresql", "--duration", "6", "--json"]);
     let finished = Finished::run(&mut command);
     assert_eq!((finished.status, finished.out.trim()), (Some(1), "filler"), "{finished:?}");
     let record: Record =
@@ -274,31 +250,22 @@ fn a_disk_that_fills_under_the_database_makes_an_invalid_run_and_leaves_nothing(
     assert!(reasons.iter().any(|one| one.message.contains("No space left on device")), "{reasons:?}");
 }
 
-fn refused(arguments: &[&str], reason: &str) {
-    let out = tempfile::tempdir().unwrap();
-    let mut command = klatch();
-    command.args(["run", "--workload", "trade", "--out"]).arg(out.path());
-    let finished = Finished::run(command.args(arguments));
-    assert_eq!(finished.status, Some(2), "{arguments:?}: {finished:?}");
-    assert!(finished.err.contains(reason), "{arguments:?}: {}", finished.err);
-}
-
 #[test]
 fn what_a_brokerage_cannot_have_is_refused() {
-    refused(&["--database", "oracle"], "no database is named oracle; there are h2, postgresql");
-    refused(&["--platform", "nginx"], "nginx does not carry the workload trade");
-    refused(
+    TRADE.refuses(&["--database", "oracle"], "no database is named oracle; there are h2, postgresql");
+    TRADE.refuses(&["--platform", "nginx"], "nginx does not carry the workload trade");
+    TRADE.refuses(
         &["--platform", "go-pgx"],
         "go-pgx cannot use the database h2; it uses postgresql: add --database postgresql",
     );
-    refused(&["--traders", "50", "--users", "49"], "users must be 50 to 1,000,000, got 49");
-    refused(&["--users-per-trader", "1000"], "users_per_trader must be 1 to 200, got 1000");
-    refused(&["--mix", "wild"], "[possible values: standard, high-volume, equal]");
-    refused(&["--crowd", "java"], "the Java crowd carries the workload chat, not trade");
-    refused(&["--lines", "3"], "lines belongs to the workload web, not to trade");
-    refused(&["--rate", "3", "--think", "1"], "think must be 0 with a rate");
-    refused(&["--target", "http://127.0.0.1:1", "--trials", "1"], "127.0.0.1:1");
-    refused(
+    TRADE.refuses(&["--traders", "50", "--users", "49"], "users must be 50 to 1,000,000, got 49");
+    TRADE.refuses(&["--users-per-trader", "1000"], "users_per_trader must be 1 to 200, got 1000");
+    TRADE.refuses(&["--mix", "wild"], "[possible values: standard, high-volume, equal]");
+    TRADE.refuses(&["--crowd", "java"], "the Java crowd carries the workload chat, not trade");
+    TRADE.refuses(&["--lines", "3"], "lines belongs to the workload web, not to trade");
+    TRADE.refuses(&["--rate", "3", "--think", "1"], "think must be 0 with a rate");
+    TRADE.refuses(&["--target", "http://127.0.0.1:1", "--trials", "1"], "127.0.0.1:1");
+    TRADE.refuses(
         &["--hosts", "a", "--host-address", "127.0.0.1"],
         "the ledgers of a workload with a database are on this machine",
     );

@@ -1,5 +1,6 @@
 //! Shared by the tests of the program: running it, and servers to run it against.
 
+pub(crate) mod accounts;
 pub(crate) mod hostile;
 pub(crate) mod network;
 pub(crate) mod planted;
