@@ -1,4 +1,4 @@
-//! Compiles the instruments' BPF programs and the plugin of the counters; the crate includes them with `include_bytes!`.
+//! Compiles the instruments' BPF programs and the plugins of QEMU; the crate includes them with `include_bytes!`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,8 +7,9 @@ fn main() {
     println!("cargo::rerun-if-changed=src");
     println!("cargo::rerun-if-env-changed=CLANG");
     println!("cargo::rerun-if-changed=plugin");
+    println!("cargo::rerun-if-changed=stop");
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    build_plugin(&out);
+    build_plugins(&out);
     // The headers must belong to the version of libbpf that is linked.
     let headers = std::env::var("DEP_BPF_INCLUDE").expect("libbpf-sys exports the folder of its headers");
     let arch = std::env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets the target architecture");
@@ -60,23 +61,25 @@ fn compile(source: &Path, arch: &str, headers: &str, object: &Path) {
     }
 }
 
-/// The plugin as a shared object, and its caches for the tests.
-fn build_plugin(out: &Path) {
+/// The plugins of QEMU as shared objects, and the caches of the counters for the tests.
+fn build_plugins(out: &Path) {
     let mut build = cc::Build::new();
-    // Every emulated instruction passes through it, in tests too.
+    // Every emulated instruction passes through the counters, in tests too.
     build.opt_level(2).debug(false).pic(true).warnings_into_errors(true).extra_warnings(true).std("gnu11");
     build.flag(without_folder());
-    // Symbols are left out, as they contain names of temporary files.
-    let mut compiler = build.get_compiler().to_command();
-    compiler.args(["-shared", "-fvisibility=hidden", "-flto", "-O3", "-s", "-Wl,--build-id=none", "-o"]);
-    compiler.arg(out.join("klatch-counters.so")).args(plugin_sources());
-    let status = compiler.status().unwrap_or_else(|error| panic!("cannot run {compiler:?}: {error}"));
-    assert!(status.success(), "{compiler:?}: {status}");
+    for (folder, object) in [("plugin", "klatch-counters.so"), ("stop", "klatch-stop.so")] {
+        // Symbols are left out, as they contain names of temporary files.
+        let mut compiler = build.get_compiler().to_command();
+        compiler.args(["-shared", "-fvisibility=hidden", "-flto", "-O3", "-s", "-Wl,--build-id=none", "-o"]);
+        compiler.arg(out.join(object)).args(sources_in(folder));
+        let status = compiler.status().unwrap_or_else(|error| panic!("cannot run {compiler:?}: {error}"));
+        assert!(status.success(), "{compiler:?}: {status}");
+    }
     build.file("plugin/caches.c").compile("klatch-counters-caches");
 }
 
-fn plugin_sources() -> Vec<PathBuf> {
-    let entries = std::fs::read_dir("plugin").expect("there is a folder of the plugin").flatten();
+fn sources_in(folder: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("there is a folder of each plugin").flatten();
     let mut all: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     all.retain(|path| path.extension().is_some_and(|ending| ending == "c"));
     // Equal sources give equal bytes, whatever the order of the folder.

@@ -1,4 +1,4 @@
-/* The part of QEMU's plugin interface that the plugin uses (docs/devel/tcg-plugins of QEMU describes it), declared here so that
+/* The part of QEMU's plugin interface that the plugins use (docs/devel/tcg-plugins of QEMU describes it), declared here so that
  * building needs no file of QEMU. Interface 1 is that of QEMU 7.2. */
 #pragma once
 
@@ -37,6 +37,7 @@ void qemu_plugin_reset(uint64_t plugin, simple_callback *callback);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t plugin, translated_callback *callback);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, executed_callback *, int flags, void *data);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, executed_callback *, int flags, void *data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, accessed_callback *, int flags, int rw, void *data);
 
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);

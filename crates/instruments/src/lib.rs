@@ -21,6 +21,7 @@ mod perf_map;
 mod places;
 mod profile;
 mod runqueue;
+pub mod stop;
 mod symbols;
 mod syscalls;
 mod targets;

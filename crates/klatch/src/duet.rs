@@ -16,7 +16,7 @@ use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 use klatch_study::ExactCounter;
 
 use crate::duet_side::DuetSideName;
-use crate::lab::{interrupted, kernel, steps};
+use crate::lab::{interrupted, kernel, notice, steps};
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::quantity::{Percent, Time};
@@ -251,7 +251,7 @@ impl Duet {
         }
         let interrupted = interrupted()?;
         let waiting = (!self.json).then(|| Progress::waiting("counting both sides in the lab"));
-        let (exact, uncounted) = match counter.count(&interrupted) {
+        let (exact, uncounted) = match counter.count(&interrupted, notice) {
             Ok(count) => (Some(count), None),
             Err(error) => (None, Some(error_chain(&error))),
         };

@@ -2,23 +2,26 @@
 //!
 //! With `-icount shift=0` one nanosecond of the machine is one of its instructions, whatever the load of the host. The
 //! machine's CPUs take turns and share that clock.
+//!
+//! A machine boots until it would take its job, and is stopped there. Another one goes on from its state, with the job. So equal machines
+//! boot once, and what they answer does not depend on whether they did.
 
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-use klatch_host::privileges::{Program, temporary_folder, write_private};
-use klatch_instruments::counters::{Hardware, HardwareError, PLUGIN};
-use tempfile::TempDir;
+use klatch_instruments::counters::{Hardware, HardwareError};
+use serde_json::json;
 
 use crate::cpus::Cpus;
 use crate::error::LabError;
 use crate::image::Image;
 use crate::job::{Answer, END, Job};
-use crate::programs::{QEMU, require_qemu};
+use crate::machine::{Machine, Origin, Watch};
+use crate::programs::require_qemu;
+use crate::snapshot::Stopped;
+use crate::snapshots::{Kept, key};
 
 /// The settings of one boot.
 #[derive(Clone, Debug)]
@@ -43,6 +46,17 @@ pub struct Boot<'a> {
     pub limit: Duration,
     /// Set to true to stop the machine at once.
     pub interrupted: &'a AtomicBool,
+    /// Snapshots of earlier boots.
+    pub snapshots: Snapshots,
+}
+
+/// The use of snapshots that are kept from one boot for the next.
+#[derive(Clone, Copy, Debug)]
+pub enum Snapshots {
+    /// They are used and made. The function gets a line when one cannot be used or kept.
+    Kept(fn(&str)),
+    /// The machine boots anew.
+    Anew,
 }
 
 impl Boot<'_> {
@@ -59,41 +73,95 @@ impl Boot<'_> {
             name => Ok(Hardware::load(name)?.arguments()),
         }
     }
+
+    /// The root file system as an archive.
+    fn archive(&self) -> Result<Vec<u8>, LabError> {
+        match self.counters {
+            // The counters name routines.
+            Some(_) => self.image.clone().with_symbols().bytes(),
+            None => self.image.bytes(),
+        }
+    }
 }
 
-/// Boots the machine, waits for its end, and returns its answer.
+/// The state of a machine that has booted.
+struct Booted {
+    state: File,
+    /// The machine that sends it, if it is no file on disk.
+    _sender: Option<Stopped>,
+}
+
+/// Boots the machine or one like it, waits for its end, and returns its answer.
 ///
 /// # Errors
 /// See [`LabError`].
 pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
-    let folder = folder_for_boot()?;
-    let (console_file, answer) = (folder.path().join("console"), folder.path().join("answer"));
-    let mut command = qemu(boot, folder.path())?;
-    command.args(["-icount", "shift=0,sleep=off", "-serial"]);
-    command.arg(format!("file:{}", console_file.display()));
-    command.arg("-chardev").arg(format!("file,id=answer,path={}", answer.display()));
-    // Without ioeventfd the emulated CPU handles its own notifications at once. Otherwise QEMU's main thread handles them
-    // whenever the host runs it, and two boots of one image differ.
-    command.args(["-device", "virtio-serial-pci,ioeventfd=off", "-device", "virtserialport,chardev=answer"]);
-    if let Some(arguments) = &boot.counters {
-        add_counters(&mut command, folder.path(), boot.memory_mb, arguments)?;
+    require_qemu()?;
+    boot.cpus.check(boot.counters.is_some())?;
+    let watch = Watch::new(boot);
+    let booted = booted(boot, &watch)?;
+    let mut machine = Machine::start(boot, Origin::Snapshot(&booted.state))?;
+    let mut monitor = machine.monitor(&watch)?;
+    while monitor.ask("query-status", json!({}), &mut machine, &watch)?["status"] == "inmigrate" {
+        watch.pause()?;
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    command.stderr(File::create(folder.path().join("errors")).map_err(|source| LabError::File {
-        what: "write to",
-        path: folder.path().to_owned(),
-        source,
-    })?);
-    let status = wait(&mut Machine(spawn(&mut command)?), boot)?;
-    let text = std::fs::read_to_string(&answer).unwrap_or_default();
-    let console = || last_lines(&console_file) + &last_lines(&folder.path().join("errors"));
-    match (text.strip_suffix(END), status) {
+    drop(booted);
+    monitor.ask("cont", json!({}), &mut machine, &watch)?;
+    let ended = machine.wait(&watch);
+    if let Err(LabError::Interrupted) = ended {
+        return Err(LabError::Interrupted);
+    }
+    let text = std::fs::read_to_string(machine.file("answer")).unwrap_or_default();
+    match text.strip_suffix(END) {
         // QEMU exits with 0 after a crash of the guest too. Only the end mark proves a complete answer.
-        (Some(json), _) => serde_json::from_str(json)
-            .map_err(|error| LabError::NoAnswer { status: error.to_string(), console: console() }),
-        (None, Some(status)) => Err(LabError::NoAnswer { status, console: console() }),
-        (None, None) => Err(LabError::TooLong { limit_s: boot.limit.as_secs(), console: console() }),
+        Some(json) => serde_json::from_str(json).map_err(|error| machine.without_answer(&error.to_string())),
+        None => Err(machine.without_answer(&ended?.to_string())),
     }
+}
+
+/// The state of the machine after its boot: that of an earlier boot, if it is kept.
+fn booted(boot: &Boot<'_>, watch: &Watch<'_>) -> Result<Booted, LabError> {
+    let image = boot.archive()?;
+    if let Snapshots::Kept(notice) = boot.snapshots {
+        match kept(boot, &image, watch, notice) {
+            Ok(booted) => return Ok(booted),
+            Err(NotKept::Lab(error)) => return Err(error),
+            Err(NotKept::Cache(error)) => notice(&format!("snapshots of machines are not used: {error}")),
+        }
+    }
+    through_pipe(Stopped::boot(boot, &image, watch)?, watch)
+}
+
+enum NotKept {
+    /// The machine failed.
+    Lab(LabError),
+    /// The cache failed.
+    Cache(LabError),
+}
+
+fn kept(boot: &Boot<'_>, image: &[u8], watch: &Watch<'_>, notice: fn(&str)) -> Result<Booted, NotKept> {
+    let key = key(boot, image).map_err(NotKept::Lab)?;
+    let kept = Kept::open(&key).map_err(NotKept::Cache)?;
+    while !kept.try_lock().map_err(NotKept::Cache)? {
+        // Another process makes or reads it.
+        watch.pause().map_err(NotKept::Lab)?;
+    }
+    match kept.state() {
+        Ok(Some(state)) => return Ok(Booted { state, _sender: None }),
+        Ok(None) => {}
+        Err(error) => notice(&format!("the snapshot of a machine is made anew: {error}")),
+    }
+    let mut stopped = Stopped::boot(boot, image, watch).map_err(NotKept::Lab)?;
+    match kept.keep(&mut stopped, watch) {
+        Ok(state) => return Ok(Booted { state, _sender: None }),
+        Err(LabError::Interrupted) => return Err(NotKept::Lab(LabError::Interrupted)),
+        Err(error) => notice(&format!("the snapshot of a machine is not kept: {error}")),
+    }
+    through_pipe(stopped, watch).map_err(NotKept::Lab)
+}
+
+fn through_pipe(mut stopped: Stopped, watch: &Watch<'_>) -> Result<Booted, LabError> {
+    Ok(Booted { state: stopped.send_through_pipe(watch)?, _sender: Some(stopped) })
 }
 
 /// Boots the machine with its console on this terminal, in real time. `boot.job.commands` must be empty.
@@ -101,118 +169,7 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
 /// # Errors
 /// See [`LabError`].
 pub fn shell(boot: &Boot<'_>) -> Result<(), LabError> {
-    let folder = folder_for_boot()?;
-    let mut command = qemu(boot, folder.path())?;
-    command.args(["-serial", "mon:stdio"]);
-    wait(&mut Machine(spawn(&mut command)?), boot).map(|_| ())
-}
-
-fn folder_for_boot() -> Result<TempDir, LabError> {
-    temporary_folder().map_err(|source| LabError::File {
-        what: "make a folder in",
-        path: std::env::temp_dir(),
-        source,
-    })
-}
-
-/// Parameters of the kernel that every machine has.
-const PARAMETERS: &str =
-    "console=ttyS0 panic=-1 quiet nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=off";
-
-/// The parameters of the lab whose names are not among `given`, and those. Linux 6.17 and newer do not take back `mitigations=off` for a later value.
-fn kernel_parameters(given: &str) -> String {
-    let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_owned();
-    let names: Vec<String> = given.split_whitespace().map(name).collect();
-    let own = PARAMETERS.split_whitespace().filter(|parameter| !names.contains(&name(parameter)));
-    own.chain(given.split_whitespace()).collect::<Vec<_>>().join(" ")
-}
-
-fn qemu(boot: &Boot<'_>, folder: &Path) -> Result<Program, LabError> {
     require_qemu()?;
-    let image = folder.join("image");
-    let mut files = boot.image.clone();
-    if boot.counters.is_some() {
-        // The counters name routines.
-        files = files.with_symbols();
-    }
-    files.add_bytes("/job.json", serde_json::to_vec(&boot.job).expect("a job is plain JSON"));
-    files.write(&image)?;
-    let mut command = Program::new(QEMU);
-    command.args(["-M", "q35", "-cpu", "max", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"]);
-    command.args(["-rtc", "base=2020-01-01T00:00:00,clock=vm"]);
     boot.cpus.check(boot.counters.is_some())?;
-    command.args(boot.cpus.arguments(boot.memory_mb));
-    command.args(["-seed", &boot.seed.to_string()]);
-    command.arg("-kernel").arg(boot.kernel).arg("-initrd").arg(&image);
-    // The kernel passes the arguments after `--` to the first program.
-    let parameters = kernel_parameters(&boot.parameters);
-    command.arg("-append").arg(format!("{parameters} rdinit=/klatch -- lab guest"));
-    Ok(command)
-}
-
-/// Loads the counters' plugin, and makes the machine's memory a file, which the plugin finds among the mappings of QEMU.
-fn add_counters(
-    command: &mut Program,
-    folder: &Path,
-    memory_mb: u32,
-    arguments: &str,
-) -> Result<(), LabError> {
-    command.args(["-machine", "memory-backend=ram", "-object"]);
-    command.arg(format!("memory-backend-memfd,id=ram,size={memory_mb}M,share=on"));
-    let plugin = folder.join("counters.so");
-    write_private(&plugin, PLUGIN).map_err(|source| LabError::file("write", &plugin, source))?;
-    let separator = if arguments.is_empty() { "" } else { "," };
-    command.arg("-plugin").arg(format!("{}{separator}{arguments}", plugin.display()));
-    Ok(())
-}
-
-/// Starts QEMU without root's rights; the kernel kills it when Klatch dies.
-fn spawn(command: &mut Program) -> Result<Child, LabError> {
-    command.spawn().map_err(|source| LabError::File { what: "start", path: QEMU.into(), source })
-}
-
-/// A running QEMU, killed on drop.
-struct Machine(Child);
-
-impl Drop for Machine {
-    fn drop(&mut self) {
-        // Fails if it has ended, which is what matters.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Waits for the end. Returns the exit status, or `None` after the limit.
-fn wait(machine: &mut Machine, boot: &Boot<'_>) -> Result<Option<String>, LabError> {
-    let started = Instant::now();
-    loop {
-        let status = machine.0.try_wait();
-        match status.map_err(|source| LabError::File { what: "wait for", path: QEMU.into(), source })? {
-            // Checked before the status: Ctrl-C ends QEMU too.
-            _ if boot.interrupted.load(Ordering::Relaxed) => return Err(LabError::Interrupted),
-            Some(status) => return Ok(Some(status.to_string())),
-            None if started.elapsed() > boot.limit => return Ok(None),
-            // The interruption is a flag without a descriptor, so there is nothing to poll together with the child.
-            None => sleep(Duration::from_millis(20)),
-        }
-    }
-}
-
-fn last_lines(path: &Path) -> String {
-    let text = String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(8)..].iter().map(|line| format!("\n  {}", line.trim_end())).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_parameter_replaces_that_of_the_lab() {
-        assert_eq!(kernel_parameters(""), PARAMETERS);
-        let with = kernel_parameters("mitigations=auto  preempt=full");
-        assert!(with.ends_with(" random.trust_cpu=off mitigations=auto preempt=full"), "{with}");
-        assert!(!with.contains("mitigations=off"), "{with}");
-    }
+    Machine::start_shell(boot)?.wait(&Watch::new(boot)).map(drop)
 }

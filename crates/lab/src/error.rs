@@ -128,7 +128,7 @@ pub enum LabError {
         source: std::io::Error,
     },
     /// The disk or the quota is full.
-    #[error("cannot {what} {path}: the disk is full; free some space, or set a folder on another disk: TMPDIR for the image of a machine (200 MB), XDG_CACHE_HOME for kernels and Java (150 MB)", path = path.display())]
+    #[error("cannot {what} {path}: the disk is full; free some space, or set a folder on another disk: TMPDIR for the image of a machine (200 MB), XDG_CACHE_HOME for kernels, Java and snapshots", path = path.display())]
     Full {
         /// The operation, as a verb.
         what: &'static str,
@@ -156,6 +156,20 @@ pub enum LabError {
         java: PathBuf,
         /// Output of jlink, or the error of the operating system.
         cause: String,
+    },
+    /// A snapshot in the cache differs from what was written.
+    #[error("{path} was altered since klatch wrote it", path = path.display())]
+    Damaged {
+        /// Path of its file.
+        path: PathBuf,
+    },
+    /// The machine could not be stopped exactly where it takes its job.
+    #[error(
+        "the emulated machine went on after its stop in each of {boots} boots; is this machine overloaded?"
+    )]
+    NotStopped {
+        /// Number of boots.
+        boots: u32,
     },
     /// Interrupted by Ctrl-C or SIGTERM.
     #[error("interrupted; the emulated machine is stopped")]

@@ -1,4 +1,4 @@
-//! The contract between the host and the emulated machine: the job goes in as `/job.json`, the answer returns on a port.
+//! The contract between the host and the emulated machine: the job goes in as a file of QEMU, the answer returns on a port.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,6 +15,12 @@ use crate::image::place_of;
 
 /// When the first command starts, µs of the machine's own clock. Booting takes less.
 pub const START_US: u64 = 30_000_000;
+
+/// When a machine stops for a snapshot, µs of its own clock: booting takes less, and what follows up to the first command fits in the rest.
+pub(crate) const SETTLED_US: u64 = 29_000_000;
+
+/// Name of the job among the files that QEMU has for the machine: JSON, `null` for a machine that stops for a snapshot.
+pub(crate) const JOB_FILE: &str = "opt/klatch/job";
 
 /// The mark at the end of a complete answer.
 pub(crate) const END: &str = "\nklatch-lab-end\n";

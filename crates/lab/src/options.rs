@@ -4,7 +4,7 @@ use crate::error::LabError;
 use crate::modules::Modules;
 
 /// Options without which the machine does not boot or does not answer, and the module that stands for one.
-const NEEDED: [(&str, Option<&str>); 16] = [
+const NEEDED: [(&str, Option<&str>); 17] = [
     ("64BIT", None),
     ("BINFMT_ELF", None),
     ("BLK_DEV_INITRD", None),
@@ -21,6 +21,7 @@ const NEEDED: [(&str, Option<&str>); 16] = [
     ("UNIX", None),
     ("VIRTIO_CONSOLE", Some("virtio_console")),
     ("VIRTIO_PCI", Some("virtio_pci")),
+    ("X86_IOPL_IOPERM", None),
 ];
 
 /// Options that schedulers of sched_ext need.

@@ -63,9 +63,17 @@ fn is_plain(path: &Path) -> bool {
 
 /// The SHA-256 of a file, in hexadecimal.
 fn file_sum(path: &Path) -> io::Result<String> {
-    let (mut file, mut sum, mut buffer) = (File::open(path)?, Sha256::new(), vec![0; 1 << 16]);
+    sha256_of(&mut File::open(path)?)
+}
+
+/// The SHA-256 of all that can be read, in hexadecimal.
+///
+/// # Errors
+/// It cannot be read.
+pub fn sha256_of(from: &mut impl Read) -> io::Result<String> {
+    let (mut sum, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
     loop {
-        match file.read(&mut buffer)? {
+        match from.read(&mut buffer)? {
             0 => return Ok(hex(&sum.finalize())),
             count => sum.update(&buffer[..count]),
         }

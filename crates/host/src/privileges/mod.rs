@@ -20,7 +20,9 @@ pub use folder::{FolderError, PrivateFolder, cannot_write};
 pub use invoker::{
     Invoker, InvokerError, act_as_invoker, as_root, file_uid, invoker, programs_run_as_root, user_name,
 };
-pub use manifest::{ManifestError, check_manifest, file_has_sum, file_matches, sha256_hex, write_manifest};
+pub use manifest::{
+    ManifestError, check_manifest, file_has_sum, file_matches, sha256_hex, sha256_of, write_manifest,
+};
 pub use places::{cache_folder, cache_path, state_folder};
 pub use plain_file::{open_plain, open_plain_in};
 pub use private::{create_anew, temporary_folder, temporary_folder_in, write_private};

@@ -14,7 +14,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
     Answer, Boot, BootKernel, COUNTERS_FILE, CPUS_MAX, Counting, Cpus, Image, Job, LabError, OTHER_PROGRAM,
-    Preparing, START_US, boot, counted, find_program, guest, java_runtime, require_qemu, shell,
+    Preparing, START_US, Snapshots, boot, counted, find_program, guest, java_runtime, require_qemu, shell,
     under_scheduler,
 };
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
@@ -110,6 +110,9 @@ struct Exec {
     /// Count only the operations of run or probe, without what prepares them; then `lab compare` has numbers for each
     #[arg(long, requires = "counters")]
     operations: bool,
+    /// Boot anew, also if there is a snapshot of an earlier boot of the same machine; what is counted is the same
+    #[arg(long)]
+    boot_anew: bool,
     /// Folder for the files that the command writes in the machine, and the counts
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -165,6 +168,11 @@ pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
     let handler = Arc::clone(&interrupted);
     crate::interrupt::on_interrupt(move || handler.store(true, Ordering::Relaxed))?;
     Ok(interrupted)
+}
+
+/// Shows that a snapshot of a machine cannot be used or kept.
+pub(crate) fn notice(text: &str) {
+    print_error(format_args!("klatch: {text}"));
 }
 
 /// Shows what is downloaded or built before a boot, one step after the other.
@@ -250,6 +258,7 @@ impl Machine {
             counters: None,
             limit: Duration::MAX,
             interrupted,
+            snapshots: Snapshots::Kept(notice),
         })
     }
 
@@ -321,6 +330,7 @@ impl Exec {
             machine,
             limit: LIMIT,
             counters: Some(counters::DEFAULT.to_owned()),
+            boot_anew: false,
             operations: matches!(command.first().map(String::as_str), Some("run" | "probe")),
             out: None,
             program: None,
@@ -364,6 +374,9 @@ impl Exec {
         };
         machine.job.commands = vec![under_scheduler(&scheduler, &command)];
         machine.limit = self.limit.0;
+        if self.boot_anew {
+            machine.snapshots = Snapshots::Anew;
+        }
         let booting = Progress::waiting(&format!(
             "running {} under Linux {}",
             self.command.join(" "),

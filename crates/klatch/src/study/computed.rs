@@ -19,7 +19,7 @@ use klatch_study::{
 
 use super::{Study, head, range};
 use crate::INTERRUPTED;
-use crate::lab::{image, interrupted, kernel};
+use crate::lab::{image, interrupted, kernel, notice};
 use crate::output::{print_error, print_line, print_text};
 use crate::report::{save_lab_report, save_report};
 use crate::simulate::this_machine;
@@ -63,6 +63,7 @@ impl Study {
             twice: self.twice,
             show: study.show.clone(),
             interrupted: interrupted()?,
+            notice,
         };
         let store = self.store(file)?;
         let done = match self.compute(&plan, &store, &machine) {

@@ -1,5 +1,6 @@
-//! Runs as the first program of the emulated machine: mounts file systems, runs the job, sends the answer, powers off.
+//! Runs as the first program of the emulated machine: mounts file systems, takes its job and runs it, sends the answer, powers off.
 
+mod firmware;
 mod system;
 
 use std::collections::BTreeMap;
@@ -12,9 +13,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use klatch_host::machine::IN_LAB;
 use klatch_instruments::counters::Counters;
+use klatch_instruments::stop::stop_here;
 
 use crate::image::MODULES;
-use crate::job::{Answer, END, Job, Step};
+use crate::job::{Answer, END, JOB_FILE, Job, SETTLED_US, Step};
 
 /// Working folder of the commands; its files return with the answer.
 const OUT: &str = "/out";
@@ -40,14 +42,14 @@ pub fn guest() -> io::Result<()> {
 
 fn run_job() -> io::Result<()> {
     system::prepare()?;
+    system::load_modules(Path::new(MODULES))?;
+    let job = take_job()?;
     if let Some(counters) = Counters::detect() {
         // From the first process on, so that every call is known when counting begins.
         counters.track().map_err(io::Error::other)?;
         // Shows the addresses in /proc/vmallocinfo to this machine's root, who names missed data by them.
         std::fs::write("/proc/sys/kernel/kptr_restrict", "1")?;
     }
-    system::load_modules(Path::new(MODULES))?;
-    let job: Job = serde_json::from_slice(&std::fs::read("/job.json")?)?;
     if job.commands.is_empty() {
         let mut shell = Command::new("/bin/sh");
         shell.env("PATH", SEARCH_PATH).current_dir(OUT);
@@ -68,6 +70,20 @@ fn run_job() -> io::Result<()> {
     let mut port = OpenOptions::new().write(true).open(system::port()?)?;
     port.write_all(&serde_json::to_vec(&answer)?)?;
     port.write_all(END.as_bytes())
+}
+
+/// The job of this machine. One that is booted for a snapshot has none yet: it stops, and goes on as another one that has.
+fn take_job() -> io::Result<Job> {
+    let job = || -> io::Result<Option<Job>> {
+        let text = firmware::read_file(JOB_FILE)?.unwrap_or_default();
+        Ok(serde_json::from_slice(&text)?)
+    };
+    if let Some(job) = job()? {
+        return Ok(job);
+    }
+    system::sleep_until(SETTLED_US);
+    stop_here();
+    job()?.ok_or_else(|| io::Error::other("it went on without a job"))
 }
 
 fn run_step(command: Vec<String>) -> io::Result<Step> {

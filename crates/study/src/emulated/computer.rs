@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use klatch_lab::{
-    Boot, BootKernel, Counting, Cpus, Image, Job, LabError, boot, machine_image, outcome,
+    Boot, BootKernel, Counting, Cpus, Image, Job, LabError, Snapshots, boot, machine_image, outcome,
     outcome_without_answer,
 };
 use klatch_record::lab::{Configuration, Outcome};
@@ -29,12 +29,14 @@ pub struct Emulated {
     pub counting: Option<Counting>,
     /// Longest duration of a boot, in the host's time.
     pub limit: Duration,
-    /// Whether each trial boots a second time, and counts only if both gave the same output.
+    /// Whether the machine of each trial boots anew for a second one, and the trial counts only if both gave the same output.
     pub twice: bool,
     /// Names of the numbers that the study shows.
     pub show: Vec<String>,
     /// Set to true to stop all machines at once.
     pub interrupted: Arc<AtomicBool>,
+    /// Receives a line when a snapshot of a machine cannot be used or kept.
+    pub notice: fn(&str),
 }
 
 impl Computer for Emulated {
@@ -60,6 +62,7 @@ impl Computer for Emulated {
             counters: self.counters.clone(),
             limit: self.limit,
             interrupted: &self.interrupted,
+            snapshots: Snapshots::Kept(self.notice),
         };
         let answer = match boot(&machine) {
             Err(error) if !error.is_guest_failure() => return Err(error),
@@ -70,7 +73,8 @@ impl Computer for Emulated {
             Err(why) => outcome_without_answer(one, why.to_string()),
         };
         if let Ok(answer) = &answer {
-            if self.twice && boot(&machine)? != *answer {
+            let anew = Boot { snapshots: Snapshots::Anew, ..machine };
+            if self.twice && boot(&anew)? != *answer {
                 outcome.failure = Some("a second boot gave different output".to_owned());
             }
             answer.save_files(folder)?;

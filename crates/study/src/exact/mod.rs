@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use klatch_lab::{
-    Answer, Boot, BootKernel, COUNTERS_FILE, Counting, Cpus, Job, Preparing, START_US, boot, counted,
+    Answer, Boot, BootKernel, COUNTERS_FILE, Counting, Cpus, Job, Preparing, START_US, Snapshots, boot,
+    counted,
 };
 use klatch_record::lab::{CountedBy, LabCounts};
 use klatch_record::{ExactCount, ExactRow};
@@ -58,13 +59,14 @@ impl ExactCounter {
         Ok(ExactCounter { sides: [a?, b?], kernel })
     }
 
-    /// Boots a machine for each side, both at once.
+    /// Boots a machine for each side, both at once. `notice` receives a line when a snapshot cannot be used or kept.
     ///
     /// # Errors
     /// A machine or the run in it failed.
-    pub fn count(&self, interrupted: &AtomicBool) -> Result<ExactCount, ExactError> {
+    pub fn count(&self, interrupted: &AtomicBool, notice: fn(&str)) -> Result<ExactCount, ExactError> {
         let [a, b] = std::thread::scope(|scope| {
-            let boots = self.sides.each_ref().map(|side| scope.spawn(|| self.count_side(side, interrupted)));
+            let boots =
+                self.sides.each_ref().map(|side| scope.spawn(|| self.count_side(side, interrupted, notice)));
             boots.map(|boot| boot.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
         let [a, b] = [a?, b?];
@@ -93,7 +95,12 @@ impl ExactCounter {
         if self.has_java() { JAVA_MEMORY_MB } else { MEMORY_MB }
     }
 
-    fn count_side(&self, side: &SideMachine, interrupted: &AtomicBool) -> Result<LabCounts, ExactError> {
+    fn count_side(
+        &self,
+        side: &SideMachine,
+        interrupted: &AtomicBool,
+        notice: fn(&str),
+    ) -> Result<LabCounts, ExactError> {
         let command = counted(side.command.clone(), None, Counting::Operations);
         let machine = Boot {
             kernel: &self.kernel.image,
@@ -106,6 +113,7 @@ impl ExactCounter {
             counters: Some(String::new()),
             limit: LIMIT,
             interrupted,
+            snapshots: Snapshots::Kept(notice),
         };
         counts_of(&boot(&machine)?).map_err(|reason| ExactError::Run { side: side.name.clone(), reason })
     }

@@ -1,9 +1,14 @@
 //! The early schedulers: on a kernel without sched_ext, and in the lab.
 
+use std::fs::{OpenOptions, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use klatch_host::privileges::{PrivateFolder, cache_path};
 use klatch_testing::{Need, needs};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
@@ -57,6 +62,64 @@ fn two_boots_give_the_same_output_to_the_last_digit() {
     assert!(yields >= 1_000, "{outcome}");
     let record = &outcome["results"][1];
     assert_eq!(record["score"]["total"], 5 * 2 * 5, "messages and deliveries of 5 users: {outcome}");
+}
+
+/// Counts of a short probe on two CPUs, and what klatch said, in a cache of the test or the usual one.
+fn counted_probe(cache: Option<&Path>, options: &[&str], out: &Path) -> (String, String) {
+    let mut exec = lab(&["exec", "--counters=instructions", "--cpus", "2", "--out"]);
+    exec.arg(out).args(options).args([
+        "--",
+        "probe",
+        "ping-pong",
+        "--tasks",
+        "3",
+        "--rounds",
+        "50",
+        "--json",
+    ]);
+    if let Some(cache) = cache {
+        exec.env("XDG_CACHE_HOME", cache);
+    }
+    let finished = Finished::run(&mut exec);
+    assert_eq!(finished.status, Some(0), "{finished:?}");
+    let counts = std::fs::read_to_string(out.join("counters.json")).unwrap();
+    (format!("{counts}\n{}", finished.out.lines().next().unwrap_or_default()), finished.err)
+}
+
+#[test]
+fn a_machine_from_a_snapshot_counts_as_one_that_boots_anew() {
+    needs!(Need::Qemu);
+    let folder = tempfile::tempdir().unwrap();
+    let [cache, out] = ["cache", "out"].map(|name| folder.path().join(name));
+    let (anew, _) = counted_probe(None, &["--boot-anew"], &out);
+    // That boot has fetched the kernel.
+    const KERNEL: &str = "vmlinuz-6.18.15+deb13-cloud-amd64";
+    PrivateFolder::create(&cache.join("klatch")).unwrap();
+    let own_kernel = cache.join("klatch").join(KERNEL);
+    std::fs::copy(cache_path().unwrap().join(KERNEL), &own_kernel).unwrap();
+    std::fs::set_permissions(&own_kernel, Permissions::from_mode(0o600)).unwrap();
+    let snapshots = || -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(cache.join("klatch/snapshots")).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path().join("state")).collect()
+    };
+    let run = || counted_probe(Some(&cache), &[], &out);
+    assert_eq!(run().0, anew, "the boot whose state was kept");
+    let [state] = &snapshots()[..] else { panic!("{:?}", snapshots()) };
+    let made = state.metadata().unwrap().modified().unwrap();
+    for _ in 0..2 {
+        let (counts, said) = run();
+        assert_eq!(counts, anew, "from the snapshot");
+        assert!(!said.contains("snapshot"), "{said}");
+        assert_eq!(state.metadata().unwrap().modified().unwrap(), made);
+    }
+    OpenOptions::new().append(true).open(state).unwrap().write_all(b"!").unwrap();
+    let (counts, said) = run();
+    assert_eq!(counts, anew, "after the damage");
+    assert!(
+        said.contains("the snapshot of a machine is made anew") && said.contains("was altered"),
+        "{said}"
+    );
+    assert!(state.metadata().unwrap().modified().unwrap() > made && snapshots().len() == 1);
 }
 
 #[test]
@@ -254,8 +317,11 @@ fn the_machine_dies_with_a_killed_lab() {
     let folder = tempfile::tempdir().unwrap();
     let mut command = lab(&["exec", "--", "probe", "yield", "--tasks", "2", "--rounds", "100000000"]);
     let mut klatch = command.env("TMPDIR", folder.path()).stderr(Stdio::null()).spawn().unwrap();
+    let booting =
+        || std::fs::read_dir(folder.path()).unwrap().flatten().any(|one| one.path().join("console").exists());
     let machine = loop {
-        if let Some(child) = child_named(klatch.id(), "qemu-system-x86") {
+        // Before the boot another QEMU shows its version.
+        if let Some(child) = child_named(klatch.id(), "qemu-system-x86").filter(|_| booting()) {
             break child;
         }
         assert_eq!(klatch.try_wait().unwrap(), None, "the lab ended before its machine began");

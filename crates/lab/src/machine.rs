@@ -1,0 +1,276 @@
+//! A running QEMU: its arguments, its monitor and its end.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::atomic::Ordering;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use klatch_host::privileges::{Program, temporary_folder};
+use klatch_instruments::counters::PLUGIN as COUNTERS;
+use klatch_instruments::stop::PLUGIN as STOP;
+use tempfile::TempDir;
+
+use crate::boot::Boot;
+use crate::error::LabError;
+use crate::inherit::inherit;
+use crate::job::{JOB_FILE, Job};
+use crate::monitor::Monitor;
+use crate::programs::QEMU;
+
+/// Time between two looks at a machine. The interruption is a flag without a descriptor, so there is nothing to poll.
+pub(crate) const LOOK: Duration = Duration::from_millis(20);
+
+/// Parameters of the kernel that every machine has.
+const PARAMETERS: &str =
+    "console=ttyS0 panic=-1 quiet nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=off";
+
+/// What a machine starts from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Origin<'a> {
+    /// This root file system. It stops before it takes its job.
+    Image(&'a [u8]),
+    /// A snapshot of a machine that was stopped so.
+    Snapshot(&'a File),
+}
+
+/// When to give up waiting for a machine.
+#[derive(Debug)]
+pub(crate) struct Watch<'a> {
+    boot: &'a Boot<'a>,
+    started: Instant,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(boot: &'a Boot<'a>) -> Watch<'a> {
+        Watch { boot, started: Instant::now() }
+    }
+
+    /// Waits for a short time.
+    ///
+    /// # Errors
+    /// [`LabError::Interrupted`].
+    pub(crate) fn pause(&self) -> Result<(), LabError> {
+        match self.boot.interrupted.load(Ordering::Relaxed) {
+            true => Err(LabError::Interrupted),
+            false => {
+                sleep(LOOK);
+                Ok(())
+            }
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.started.elapsed() > self.boot.limit
+    }
+}
+
+/// A running QEMU, killed on drop. Its working folder has its files: `console`, `answer`, `errors`, `job`.
+pub(crate) struct Machine {
+    child: Child,
+    folder: TempDir,
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        // Fails if it has ended, which is what matters.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Machine {
+    /// Starts a machine without a terminal, whose clock counts instructions.
+    pub(crate) fn start(boot: &Boot<'_>, from: Origin<'_>) -> Result<Machine, LabError> {
+        let folder = folder_for_boot()?;
+        let write = |name: &str, bytes: &[u8]| write_file(&folder.path().join(name), bytes);
+        let mut command = Program::new(QEMU);
+        command.args(arguments(boot)).args(exact_arguments()).current_dir(folder.path());
+        command.arg("-kernel").arg(absolute(boot.kernel)?);
+        write("stop.so", STOP)?;
+        match from {
+            Origin::Image(image) => {
+                write("image", image)?;
+                write("job", &serde_json::to_vec(&None::<Job>).expect("plain JSON"))?;
+                command.args(["-initrd", "image", "-plugin", "./stop.so,reached=reached"]);
+            }
+            Origin::Snapshot(file) => {
+                write("job", &serde_json::to_vec(&boot.job).expect("a job is plain JSON"))?;
+                let state = format!("fd:{}", inherit(&mut command, file));
+                command.args(["-incoming", &state, "-plugin", "./stop.so"]);
+                // A machine that moved announces itself to networks, and each time wakes the main thread. There is no network, but several
+                // CPUs would take other turns.
+                command.args(["-global", "migration.announce-rounds=0"]);
+                if let Some(caches) = &boot.counters {
+                    write("counters.so", COUNTERS)?;
+                    let separator = if caches.is_empty() { "" } else { "," };
+                    command.args(["-plugin", &format!("./counters.so{separator}{caches}")]);
+                }
+            }
+        }
+        let errors = folder.path().join("errors");
+        let errors = File::create(&errors).map_err(|source| LabError::file("write", &errors, source))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+        Ok(Machine { child: spawn(&mut command)?, folder })
+    }
+
+    /// Boots a machine with its console on this terminal, in real time.
+    pub(crate) fn start_shell(boot: &Boot<'_>) -> Result<Machine, LabError> {
+        let folder = folder_for_boot()?;
+        write_file(&folder.path().join("image"), &boot.image.bytes()?)?;
+        let job = serde_json::to_vec(&boot.job).expect("a job is plain JSON");
+        write_file(&folder.path().join("job"), &job)?;
+        let mut command = Program::new(QEMU);
+        command.args(arguments(boot)).current_dir(folder.path());
+        command.arg("-kernel").arg(absolute(boot.kernel)?).args(["-initrd", "image", "-serial", "mon:stdio"]);
+        Ok(Machine { child: spawn(&mut command)?, folder })
+    }
+
+    /// Path of a file of the machine.
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Its monitor, for one who has not asked for it before.
+    pub(crate) fn monitor(&mut self, watch: &Watch<'_>) -> Result<Monitor, LabError> {
+        let streams = (self.child.stdin.take(), self.child.stdout.take());
+        let (Some(input), Some(output)) = streams else { unreachable!("the monitor is asked for once") };
+        Monitor::open(input, output, self, watch)
+    }
+
+    /// Its exit status, if it has ended.
+    ///
+    /// # Errors
+    /// It was interrupted, or runs for longer than its limit.
+    pub(crate) fn look(&mut self, watch: &Watch<'_>) -> Result<Option<ExitStatus>, LabError> {
+        let status = self.child.try_wait();
+        match status.map_err(|source| LabError::File { what: "wait for", path: QEMU.into(), source })? {
+            // Checked before the status: Ctrl-C ends QEMU too.
+            _ if watch.boot.interrupted.load(Ordering::Relaxed) => Err(LabError::Interrupted),
+            None if watch.is_over() => {
+                Err(LabError::TooLong { limit_s: watch.boot.limit.as_secs(), console: self.console() })
+            }
+            status => Ok(status),
+        }
+    }
+
+    /// Waits for its end.
+    pub(crate) fn wait(&mut self, watch: &Watch<'_>) -> Result<ExitStatus, LabError> {
+        loop {
+            if let Some(status) = self.look(watch)? {
+                return Ok(status);
+            }
+            watch.pause()?;
+        }
+    }
+
+    /// The error of a machine that ended too early.
+    pub(crate) fn without_answer(&self, status: &str) -> LabError {
+        LabError::NoAnswer { status: status.to_owned(), console: self.console() }
+    }
+
+    /// The last lines of its console and of QEMU's own messages.
+    pub(crate) fn console(&self) -> String {
+        last_lines(&self.file("console")) + &last_lines(&self.file("errors"))
+    }
+}
+
+/// Arguments of QEMU without files. All that the state after a boot depends on, but the kernel and the image, is among them.
+pub(crate) fn arguments(boot: &Boot<'_>) -> Vec<String> {
+    let mut all: Vec<String> =
+        ["-M", "q35", "-cpu", "max", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"]
+            .map(str::to_owned)
+            .into();
+    let mut add = |option: &str, value: String| all.extend([option.to_owned(), value]);
+    add("-rtc", "base=2020-01-01T00:00:00,clock=vm".to_owned());
+    add("-seed", boot.seed.to_string());
+    add("-fw_cfg", format!("name={JOB_FILE},file=job"));
+    // The kernel passes the arguments after `--` to the first program.
+    add("-append", format!("{} rdinit=/klatch -- lab guest", kernel_parameters(&boot.parameters)));
+    if boot.counters.is_some() {
+        // The counters' plugin finds the memory of the machine among the mappings of QEMU.
+        add("-machine", "memory-backend=ram".to_owned());
+        add("-object", format!("memory-backend-memfd,id=ram,size={}M,share=on", boot.memory_mb));
+    }
+    all.extend(boot.cpus.arguments(boot.memory_mb));
+    all
+}
+
+/// Arguments of a machine whose clock counts instructions, and that answers.
+pub(crate) fn exact_arguments() -> [&'static str; 12] {
+    // Without ioeventfd the emulated CPU handles its own notifications at once. Otherwise QEMU's main thread handles them
+    // whenever the host runs it, and two boots of one image differ.
+    [
+        "-icount",
+        "shift=0,sleep=off",
+        "-serial",
+        "file:console",
+        "-chardev",
+        "file,id=answer,path=answer",
+        "-device",
+        "virtio-serial-pci,ioeventfd=off",
+        "-device",
+        "virtserialport,chardev=answer",
+        "-qmp",
+        "stdio",
+    ]
+}
+
+/// The parameters of the lab whose names are not among `given`, and those. Linux 6.17 and newer do not take back `mitigations=off` for a later value.
+fn kernel_parameters(given: &str) -> String {
+    let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_owned();
+    let names: Vec<String> = given.split_whitespace().map(name).collect();
+    let own = PARAMETERS.split_whitespace().filter(|parameter| !names.contains(&name(parameter)));
+    own.chain(given.split_whitespace()).collect::<Vec<_>>().join(" ")
+}
+
+fn folder_for_boot() -> Result<TempDir, LabError> {
+    temporary_folder().map_err(|source| LabError::File {
+        what: "make a folder in",
+        path: std::env::temp_dir(),
+        source,
+    })
+}
+
+/// QEMU runs in a folder of its own.
+fn absolute(path: &Path) -> Result<PathBuf, LabError> {
+    std::path::absolute(path).map_err(|source| LabError::file("find", path, source))
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
+    std::fs::write(path, bytes).map_err(|source| LabError::file("write", path, source))
+}
+
+/// Starts QEMU without root's rights; the kernel kills it when Klatch dies.
+fn spawn(command: &mut Program) -> Result<Child, LabError> {
+    command.spawn().map_err(|source| LabError::File { what: "start", path: QEMU.into(), source })
+}
+
+fn last_lines(path: &Path) -> String {
+    let text = String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(8)..].iter().map(|line| format!("\n  {}", line.trim_end())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_reported() {
+        let error = write_file(Path::new("/dev/full"), &[0; 100_000]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("cannot write /dev/full: the disk is full") && error.contains("TMPDIR"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_parameter_replaces_that_of_the_lab() {
+        assert_eq!(kernel_parameters(""), PARAMETERS);
+        let with = kernel_parameters("mitigations=auto  preempt=full");
+        assert!(with.ends_with(" random.trust_cpu=off mitigations=auto preempt=full"), "{with}");
+        assert!(!with.contains("mitigations=off"), "{with}");
+    }
+}
