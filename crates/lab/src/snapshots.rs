@@ -30,7 +30,7 @@ const BYTES_MAX: u64 = 4 << 30;
 /// # Errors
 /// The kernel or QEMU's version cannot be read.
 pub(crate) fn key(boot: &Boot<'_>, image: &[u8]) -> Result<String, LabError> {
-    let version = Program::new(QEMU).arg("--version").output();
+    let version = Program::new(QEMU).arg("-version").output();
     let version = version.map_err(|source| LabError::File { what: "start", path: QEMU.into(), source })?;
     key_under(&version.stdout, boot, image)
 }
