@@ -290,10 +290,16 @@ impl<P: Parties> EventLoop<P> {
 
     /// Sends the messages of a user that are due.
     fn send_due(&mut self, index: usize, now_ns: u64) {
-        if let Some(moment_ns) = self.parties.queue_due(index, now_ns) {
-            self.set_timer(index, moment_ns);
+        loop {
+            if let Some(moment_ns) = self.parties.queue_due(index, now_ns) {
+                self.set_timer(index, moment_ns);
+            }
+            self.flush(index);
+            let link = self.parties.link(index);
+            if link.stream.is_none() || link.has_output() || !self.parties.has_more(index) {
+                break;
+            }
         }
-        self.flush(index);
     }
 
     fn flush(&mut self, index: usize) {

@@ -57,6 +57,11 @@ pub(crate) trait Parties: Send + 'static {
     /// Appends what is due to a connection's output. Returns the time of the next unit if only the clock decides.
     fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64>;
 
+    /// Whether [`Parties::queue_due`] has more to append as soon as the output is empty.
+    fn has_more(&self, _index: usize) -> bool {
+        false
+    }
+
     /// Notes that the server did not read until now, so what was due before is late by it. Only crowds whose writes block call it.
     fn on_unblocked(&mut self, _index: usize, _now_ns: u64) {}
 
