@@ -80,6 +80,8 @@ if [ "$purpose" = test-all ]; then
     # The files of contrib/slurm run on a cluster in miniature.
     need slurmctld slurm-wlm
     need nats-server nats-server
+    # HTTP/2. It has no service.
+    need nghttpd nghttp2-server
     need mosquitto mosquitto
     need ngircd ngircd
     need inspircd inspircd

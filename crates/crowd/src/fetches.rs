@@ -8,22 +8,22 @@ use hdrhistogram::Histogram;
 use klatch_record::{FailureKind, Fault, FaultKind, OperationKindScore, PartyCounts, Results, RrWorkload};
 
 use crate::histogram::{new_histogram, recorded};
+use crate::http_connection::{End, HttpConnection, Part, Request};
 use crate::link::{Link, OUT_MAX};
 use crate::pace::Turn;
 use crate::parties::{AfterEnd, Parties, one_connection_each};
 use crate::pipeline::Pipeline;
-use crate::url_reply::{End, Part, UrlReply};
 use crate::urls::Urls;
 use crate::worker::{Worker, WorkerState};
 
-/// The URL by which a connection joins. Its request is not counted.
-const JOINING: usize = 0;
+/// The request by which a connection joins. It is not counted.
+const JOINING: Request = Request { sequence: u32::MAX, url: 0 };
 
-pub(crate) struct Fetches {
+pub(crate) struct Fetches<H> {
     worker: Worker,
     workload: RrWorkload,
     urls: Arc<Urls>,
-    connections: Vec<Connection>,
+    connections: Vec<Connection<H>>,
     /// Requests without a reply, of all connections.
     in_flight: u64,
     /// Connections that will send nothing more and have all replies.
@@ -36,11 +36,11 @@ pub(crate) struct Fetches {
     latency_ns: Vec<Histogram<u32>>,
 }
 
-struct Connection {
+struct Connection<H> {
     number: u32,
     link: Link,
     pipeline: Pipeline,
-    reply: UrlReply,
+    http: H,
     /// Number of right replies.
     verified: u64,
     /// The requests in flight are to be sent on a new connection.
@@ -49,15 +49,16 @@ struct Connection {
     is_fruitless: bool,
 }
 
-impl Fetches {
-    /// The connections `range`, counted from the first of the workload.
+impl<H: HttpConnection> Fetches<H> {
+    /// The connections `range`, counted from the first of the workload. Each is made anew from `http`.
     pub(crate) fn new(
         mut worker: Worker,
         workload: &RrWorkload,
         urls: Arc<Urls>,
+        http: &H,
         seed: u64,
         range: Range<u32>,
-    ) -> Fetches {
+    ) -> Fetches<H> {
         worker.stats.begin_stages(workload.stages.as_ref());
         let connection = |index| {
             let number = workload.start + index;
@@ -65,7 +66,7 @@ impl Fetches {
                 number,
                 link: Link::default(),
                 pipeline: Pipeline::new(workload, seed, number),
-                reply: UrlReply::new(),
+                http: http.anew(),
                 verified: 0,
                 resends: false,
                 is_fruitless: false,
@@ -85,17 +86,8 @@ impl Fetches {
         }
     }
 
-    /// The URL of the reply that a connection awaits; `None` if it awaits none.
-    fn awaited(&self, index: usize) -> Option<usize> {
-        let connection = &self.connections[index];
-        match connection.pipeline.in_flight().front() {
-            Some((sequence, _)) => Some(self.urls.choose(connection.number, *sequence)),
-            None => (!connection.link.joined).then_some(JOINING),
-        }
-    }
-
     /// A reply is complete, right or wrong, or its connection has ended.
-    fn on_reply(&mut self, index: usize, url: usize, fault: Option<String>, now_ns: u64) {
+    fn on_reply(&mut self, index: usize, request: Request, fault: Option<String>, now_ns: u64) {
         let connection = &mut self.connections[index];
         connection.is_fruitless = false;
         if !connection.link.joined {
@@ -106,16 +98,19 @@ impl Fetches {
             connection.link.joined = true;
             return self.worker.record_joined(self.connections.len());
         }
-        let Some((sequence, meant_ns)) = connection.pipeline.end(0, self.workload.depth, now_ns) else {
-            return;
-        };
+        let pipeline = &mut connection.pipeline;
+        let is_it = |(sequence, _): &(u32, u64)| *sequence == request.sequence;
+        let place = pipeline.in_flight().iter().position(is_it);
+        let in_flight_max = self.workload.in_flight_max();
+        let ended = place.and_then(|place| pipeline.end(place, in_flight_max, now_ns));
+        let Some((sequence, meant_ns)) = ended else { return };
         self.in_flight -= 1;
         match fault {
             Some(fault) => self.record_fault(index, FaultKind::Wrong, sequence, fault),
             None => {
                 connection.verified += 1;
                 self.worker.stats.record_delivery(self.worker.shared.gate_ns(), now_ns, meant_ns);
-                if let Some(histogram) = self.latency_ns.get_mut(url) {
+                if let Some(histogram) = self.latency_ns.get_mut(request.url) {
                     histogram.saturating_record(now_ns.saturating_sub(meant_ns));
                 }
             }
@@ -128,75 +123,15 @@ impl Fetches {
         self.worker.stats.record_fault(Fault::of_connection(kind, number, sequence, Some(detail)));
     }
 
-    /// Appends the requests in flight to the output of a connection that was made anew.
-    fn send_again(&mut self, index: usize) {
-        let Connection { number, link, pipeline, resends, .. } = &mut self.connections[index];
-        *resends = false;
-        for (sequence, _) in pipeline.in_flight() {
-            let url = self.urls.choose(*number, *sequence);
-            link.out.extend_from_slice(&self.urls.url(url).request);
-        }
-    }
-}
-
-impl Parties for Fetches {
-    /// The longest head of a reply.
-    const UNIT_BYTES_MAX: usize = 16 * 1024;
-
-    one_connection_each!(connections);
-
-    fn write_handshake(&mut self, index: usize) {
-        self.connections[index].link.out.extend_from_slice(&self.urls.url(JOINING).request);
-    }
-
-    fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
-        let mut rest = input;
-        while !rest.is_empty() && !self.connections[index].reply.is_closing() {
-            let Some(url) = self.awaited(index) else {
-                let detail = format!("{} bytes that no request asked for", rest.len());
-                self.record_fault(index, FaultKind::Unexpected, 0, detail);
-                return input.len();
-            };
-            let reply = &mut self.connections[index].reply;
-            match reply.next(&mut rest, &self.urls, url) {
-                Part::Incomplete => break,
-                Part::Complete(fault) => {
-                    if reply.is_closing() {
-                        self.leaving.push(index);
-                    }
-                    self.on_reply(index, url, fault, now_ns);
-                }
-                Part::NoHttp(detail) => {
-                    let name = self.urls.name(url);
-                    self.fail(Some(index), FailureKind::Refused, format!("{name}: {detail}"));
-                    return input.len();
-                }
-            }
-        }
-        // What follows the last reply of a connection is of no use.
-        if self.connections[index].reply.is_closing() { input.len() } else { input.len() - rest.len() }
-    }
-
-    fn turn(&self, index: usize, now_ns: u64) -> Turn {
-        let Connection { pipeline, reply, .. } = &self.connections[index];
-        let is_over = || pipeline.is_over(&self.workload, self.worker.shared.gate_ns(), now_ns);
-        if reply.is_closing() && !is_over() {
-            return Turn::WaitForOthers;
-        }
-        pipeline.turn(&self.worker, &self.workload, now_ns)
-    }
-
-    fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
-        if self.connections[index].resends {
-            self.send_again(index);
-        }
+    /// Sends the requests that are due. Returns the time of the next one if only the clock decides.
+    fn send_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
         while self.connections[index].link.out.len() < OUT_MAX {
             let meant_ns = match self.turn(index, now_ns) {
                 Turn::Send(meant_ns) => meant_ns,
                 Turn::WaitUntil(moment_ns) => return Some(moment_ns),
                 Turn::WaitForOthers => break,
             };
-            let Connection { number, link, pipeline, .. } = &mut self.connections[index];
+            let Connection { number, link, pipeline, http, .. } = &mut self.connections[index];
             if pipeline.is_over(&self.workload, self.worker.shared.gate_ns(), now_ns) {
                 pipeline.done = true;
                 self.done += 1;
@@ -209,11 +144,111 @@ impl Parties for Fetches {
                 link.out = std::mem::take(&mut self.worker.spare);
             }
             let sequence = pipeline.begin(&mut self.worker, &self.workload, meant_ns, now_ns);
-            let url = self.urls.choose(*number, sequence);
-            link.out.extend_from_slice(&self.urls.url(url).request);
+            http.send(request(&self.urls, *number, sequence), &mut link.out);
             self.in_flight += 1;
         }
         None
+    }
+
+    /// Appends the requests in flight to the output of a connection that was made anew.
+    fn send_again(&mut self, index: usize) {
+        let Connection { number, link, pipeline, http, resends, .. } = &mut self.connections[index];
+        *resends = false;
+        for (sequence, _) in pipeline.in_flight() {
+            http.send(request(&self.urls, *number, *sequence), &mut link.out);
+        }
+    }
+}
+
+impl<H> Connection<H> {
+    /// The oldest request of the connection that has no reply; `None` if there is none.
+    fn awaited(&self, urls: &Urls) -> Option<Request> {
+        awaited(urls, self.number, &self.pipeline, self.link.joined)
+    }
+}
+
+fn awaited(urls: &Urls, number: u32, pipeline: &Pipeline, joined: bool) -> Option<Request> {
+    match pipeline.in_flight().front() {
+        Some((sequence, _)) => Some(request(urls, number, *sequence)),
+        None => (!joined).then_some(JOINING),
+    }
+}
+
+/// A request of a connection by its number.
+fn request(urls: &Urls, connection: u32, sequence: u32) -> Request {
+    Request { sequence, url: urls.choose(connection, sequence) }
+}
+
+impl<H: HttpConnection> Parties for Fetches<H> {
+    /// The longest head of a reply.
+    const UNIT_BYTES_MAX: usize = 16 * 1024;
+
+    one_connection_each!(connections);
+
+    fn write_handshake(&mut self, index: usize) {
+        let Connection { link, http, .. } = &mut self.connections[index];
+        http.send(JOINING, &mut link.out);
+        http.flush(&mut link.out);
+    }
+
+    fn write_quit(&mut self, index: usize) {
+        let Connection { link, http, .. } = &mut self.connections[index];
+        http.close(&mut link.out);
+    }
+
+    fn on_bytes(&mut self, index: usize, input: &[u8], now_ns: u64) -> usize {
+        let mut rest = input;
+        let was_closing = self.connections[index].http.is_closing();
+        loop {
+            let Connection { number, link, pipeline, http, .. } = &mut self.connections[index];
+            match http.next(&mut rest, &self.urls, || awaited(&self.urls, *number, pipeline, link.joined)) {
+                Part::Incomplete => break,
+                Part::Complete(request, fault) => self.on_reply(index, request, fault, now_ns),
+                Part::NoHttp(detail) => {
+                    let awaited = self.connections[index].awaited(&self.urls).unwrap_or(JOINING);
+                    let name = self.urls.name(awaited.url);
+                    self.fail(Some(index), FailureKind::Refused, format!("{name}: {detail}"));
+                    return input.len();
+                }
+                Part::Unexpected(detail) => {
+                    self.record_fault(index, FaultKind::Unexpected, 0, detail);
+                    return input.len();
+                }
+            }
+        }
+        match self.connections[index].http.is_closing() {
+            true => {
+                if !was_closing {
+                    self.leaving.push(index);
+                }
+                // What follows the last reply of a connection is of no use.
+                input.len()
+            }
+            false => input.len() - rest.len(),
+        }
+    }
+
+    fn turn(&self, index: usize, now_ns: u64) -> Turn {
+        let Connection { pipeline, http, .. } = &self.connections[index];
+        let is_over = || pipeline.is_over(&self.workload, self.worker.shared.gate_ns(), now_ns);
+        if !http.may_send() && !is_over() {
+            return Turn::WaitForOthers;
+        }
+        pipeline.turn(&self.worker, &self.workload, now_ns)
+    }
+
+    fn queue_due(&mut self, index: usize, now_ns: u64) -> Option<u64> {
+        if self.connections[index].resends {
+            self.send_again(index);
+        }
+        let next_ns = self.send_due(index, now_ns);
+        let Connection { link, http, .. } = &mut self.connections[index];
+        http.flush(&mut link.out);
+        next_ns
+    }
+
+    fn has_more(&self, index: usize) -> bool {
+        self.connections[index].http.has_more()
     }
 
     fn on_unblocked(&mut self, index: usize, now_ns: u64) {
@@ -229,7 +264,7 @@ impl Parties for Fetches {
     }
 
     fn is_leaving(&self, index: usize) -> bool {
-        self.connections[index].reply.is_closing()
+        self.connections[index].http.is_closing()
     }
 
     fn awaits_end(&self, index: usize) -> bool {
@@ -237,24 +272,22 @@ impl Parties for Fetches {
     }
 
     fn on_end(&mut self, index: usize, now_ns: u64) -> AfterEnd {
-        let awaited = self.awaited(index);
         let connection = &mut self.connections[index];
-        let was_closing = connection.reply.is_closing();
-        match (connection.reply.on_end(&self.urls, awaited.unwrap_or(JOINING)), awaited) {
-            (End::Complete(fault), Some(url)) => self.on_reply(index, url, fault, now_ns),
-            (End::Cut(detail), Some(url)) if self.connections[index].link.joined => {
-                let detail = format!("{}: {detail}", self.urls.name(url));
-                self.on_reply(index, url, Some(detail), now_ns);
+        let (awaited, joined) = (connection.awaited(&self.urls), connection.link.joined);
+        match (connection.http.on_end(&self.urls, awaited), awaited) {
+            (End::Complete(fault), Some(request)) => self.on_reply(index, request, fault, now_ns),
+            (End::Cut(detail), Some(request)) if joined => {
+                let detail = format!("{}: {detail}", self.urls.name(request.url));
+                self.on_reply(index, request, Some(detail), now_ns);
             }
-            (End::Between, Some(url)) if !was_closing && self.connections[index].link.joined => {
-                if self.connections[index].is_fruitless {
+            (End::Instead(detail), Some(request)) if joined => {
+                if connection.is_fruitless {
                     let detail = "the server closes each connection instead of a reply".to_owned();
                     self.fail(Some(index), FailureKind::Disconnect, detail);
                     return AfterEnd::Done;
                 }
-                let detail =
-                    format!("{}: the server closed the connection instead of a reply", self.urls.name(url));
-                self.on_reply(index, url, Some(detail), now_ns);
+                let detail = format!("{}: {detail}", self.urls.name(request.url));
+                self.on_reply(index, request, Some(detail), now_ns);
                 self.connections[index].is_fruitless = true;
             }
             _ => {}
@@ -292,3 +325,7 @@ impl Parties for Fetches {
 #[cfg(test)]
 #[path = "fetches_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fetches_http2_tests.rs"]
+mod http2_tests;

@@ -5,13 +5,14 @@ use klatch_record::{CrowdResult, ProtocolName, RequestParts};
 
 use super::*;
 use crate::channel::ClientEndpoint;
+use crate::http1::Http1;
 use crate::shared::{ControlMessage, Shared, Wake};
 
 const HELLO: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const LAST: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
 
 struct Crowd {
-    fetches: Fetches,
+    fetches: Fetches<Http1>,
     shared: Arc<Shared>,
     control: Receiver<ControlMessage>,
 }
@@ -24,8 +25,10 @@ impl Crowd {
         let worker = Worker::new(0, shared.clone(), sender);
         let rr = RrWorkload { url: Some("/".into()), depth, duration_s: 1.0, ..RrWorkload::default() };
         let server = ClientEndpoint::plain(ProtocolName::Http, "h", 80);
-        let urls = Urls::new(&rr, &RequestParts::default(), &server, 1).with_first(200, b"hello");
-        let mut fetches = Fetches::new(worker, &rr, Arc::new(urls), 1, 0..1);
+        let parts = RequestParts::default();
+        let urls = Urls::new(&rr, &parts, 1).with_first(200, b"hello");
+        let http = Http1::new(&urls, &parts, &server);
+        let mut fetches = Fetches::new(worker, &rr, Arc::new(urls), &http, 1, 0..1);
         fetches.write_handshake(0);
         Crowd { fetches, shared, control }
     }

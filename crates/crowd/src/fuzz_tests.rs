@@ -12,8 +12,8 @@ use klatch_exchange::web::{
 };
 use klatch_protocol::tls::ClientTls;
 use klatch_record::{
-    ChatWorkload, CrowdResult, Endpoint, Gate, Login, MqttVersion, OrdersWorkload, Pacing, ProtocolName,
-    RequestParts, RrWorkload, TradeWorkload, WebSocket, WebWorkload,
+    ChatWorkload, CrowdResult, Endpoint, Gate, HttpVersion, Login, MqttVersion, OrdersWorkload, Pacing,
+    ProtocolName, RequestParts, RrWorkload, TradeWorkload, WebSocket, WebWorkload,
 };
 use klatch_testing::fuzz;
 
@@ -22,6 +22,8 @@ use crate::districts::{Districts, Factories};
 use crate::exchanges::Exchanges;
 use crate::fetches::Fetches;
 use crate::gate::{GateMembership, opened_run};
+use crate::http1::Http1;
+use crate::http2::Http2;
 use crate::irc::Irc;
 use crate::lines::Lines;
 use crate::mqtt::{Mqtt, MqttTerms};
@@ -267,14 +269,46 @@ fn web() {
 fn urls() {
     let workload = RrWorkload { url: Some("/".into()), depth: 2, duration_s: 1.0, ..RrWorkload::default() };
     let server = Endpoint::plain(ProtocolName::Http, "h", 80);
-    let urls = Urls::new(&workload, &RequestParts::default(), &server, 1).with_first(200, b"hello");
+    let parts = RequestParts::default();
+    let urls = Urls::new(&workload, &parts, 1).with_first(200, b"hello");
+    let http = Http1::new(&urls, &parts, &server);
     let urls = Arc::new(urls);
     let right = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
     corpus("http", |bytes| {
         for joined in [false, true] {
             for piece in [1, 50, 1 << 20] {
                 let (worker, shared) = worker();
-                let mut fetches = Fetches::new(worker, &workload, urls.clone(), 1, 0..1);
+                let mut fetches = Fetches::new(worker, &workload, urls.clone(), &http, 1, 0..1);
+                fetches.write_handshake(0);
+                if joined {
+                    assert_eq!(fetches.on_bytes(0, right, 0), right.len());
+                    assert!(fetches.link(0).joined);
+                    shared.open_gate();
+                    fetches.queue_due(0, shared.gate_ns());
+                }
+                feed(&mut fetches, bytes, piece);
+            }
+        }
+    });
+}
+
+/// The same in HTTP/2, whose server has two streams to answer.
+#[test]
+fn urls_in_http_2() {
+    let (http, url) = (HttpVersion::Http2, Some("/".into()));
+    let workload = RrWorkload { url, http, streams: Some(2), duration_s: 1.0, ..RrWorkload::default() };
+    let server = Endpoint::plain(ProtocolName::Http, "h", 80);
+    let parts = RequestParts::default();
+    let urls = Urls::new(&workload, &parts, 1).with_first(200, b"hello");
+    let http = Http2::new(&urls, &parts, &server, 2).unwrap();
+    let urls = Arc::new(urls);
+    // SETTINGS, and the reply to the request to join.
+    let right = b"\0\0\0\x04\0\0\0\0\0\0\0\x01\x01\x04\0\0\0\x01\x88\0\0\x05\0\x01\0\0\0\x01hello";
+    corpus("http2", |bytes| {
+        for joined in [false, true] {
+            for piece in [1, 50, 1 << 20] {
+                let (worker, shared) = worker();
+                let mut fetches = Fetches::new(worker, &workload, urls.clone(), &http, 1, 0..1);
                 fetches.write_handshake(0);
                 if joined {
                     assert_eq!(fetches.on_bytes(0, right, 0), right.len());

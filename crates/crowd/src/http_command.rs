@@ -28,6 +28,22 @@ pub enum HttpError {
     /// The body has no end, or one that is far too late.
     #[error("the body of the server's answer has over {0} bytes")]
     TooLong(usize),
+    /// TLS was agreed on, and no HTTP/2.
+    #[error("the server does not choose HTTP/2 (h2 in ALPN)")]
+    NotChosen,
+    /// There is no complete answer in HTTP/2, as the words say.
+    #[error("{0}")]
+    Broken(String),
+    /// The server allows too few streams.
+    #[error(
+        "the server allows {allowed} streams of a connection at a time, fewer than the {wanted} of the setting streams"
+    )]
+    Streams {
+        /// Those that the server allows.
+        allowed: usize,
+        /// Those of the workload.
+        wanted: usize,
+    },
 }
 
 /// Where a request is sent, and what is accepted as an answer.
@@ -56,9 +72,17 @@ impl HttpServer {
         is_head: bool,
         body_bytes_max: usize,
     ) -> Result<(u16, Vec<u8>), HttpError> {
+        self.in_time(|connection| Exchange(connection).answer(request, is_head, body_bytes_max))
+    }
+
+    /// Exchanges something on a connection of its own, in time.
+    pub(crate) fn in_time<T>(
+        &self,
+        exchange: impl FnOnce(&mut TimedConnection) -> Result<T, HttpError>,
+    ) -> Result<T, HttpError> {
         let (connect, answer) = (self.connect_timeout, self.answer_timeout);
-        let mut exchange = Exchange(TimedConnection::open(&self.server, &self.addresses, connect, answer)?);
-        exchange.answer(request, is_head, body_bytes_max).map_err(|error| match error {
+        let mut connection = TimedConnection::open(&self.server, &self.addresses, connect, answer)?;
+        exchange(&mut connection).map_err(|error| match error {
             HttpError::Io(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 HttpError::Late(self.answer_timeout.as_secs_f64())
             }
@@ -68,9 +92,9 @@ impl HttpServer {
 }
 
 /// A request and its answer, under way.
-struct Exchange(TimedConnection);
+struct Exchange<'a>(&'a mut TimedConnection);
 
-impl Exchange {
+impl Exchange<'_> {
     fn answer(
         &mut self,
         request: &[u8],

@@ -90,6 +90,14 @@ pub enum CrowdError {
     /// Requests for URLs by two threads a user.
     #[error("event loops make requests for a URL, two threads a user do not")]
     UrlThreads,
+    /// HTTP/2 has no such request.
+    #[error("HTTP/2 cannot ask for {url}: {source}")]
+    Request {
+        /// Method and path.
+        url: String,
+        /// What is wrong with it.
+        source: http::Error,
+    },
     /// The server does not answer the first request for a URL.
     #[error("no first reply of {url}: {source}")]
     FirstReply {

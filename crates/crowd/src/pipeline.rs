@@ -66,7 +66,7 @@ impl Pipeline {
             // Nothing more is to be sent, which is recorded once nothing is in flight.
             return if in_flight == 0 { Turn::Send(now_ns) } else { Turn::WaitForOthers };
         }
-        match in_flight < workload.depth as usize {
+        match in_flight < workload.in_flight_max() as usize {
             false => Turn::WaitForOthers,
             true if due_ns > now_ns => Turn::WaitUntil(due_ns),
             true => Turn::Send(due_ns),
@@ -95,8 +95,8 @@ impl Pipeline {
     }
 
     /// Takes the request at `place` among those in flight, which has a reply. Returns its number and its intended send time.
-    pub(crate) fn end(&mut self, place: usize, depth: u32, now_ns: u64) -> Option<(u32, u64)> {
-        let was_full = self.in_flight.len() == depth as usize;
+    pub(crate) fn end(&mut self, place: usize, in_flight_max: u32, now_ns: u64) -> Option<(u32, u64)> {
+        let was_full = self.in_flight.len() == in_flight_max as usize;
         let ended = self.in_flight.remove(place)?;
         if was_full {
             self.free_ns = now_ns;

@@ -10,8 +10,8 @@ use klatch_exchange::trade::{DayTrader, DayTraderOptions, Prices, Trader};
 use klatch_exchange::web::PostEntry;
 use klatch_exchange::{orders, trade};
 use klatch_record::{
-    ChatWorkload, CrowdResult, Gate, OrdersWorkload, ProtocolName, Results, RrWorkload, TradeWorkload,
-    WebWorkload, Workload,
+    ChatWorkload, CrowdResult, Gate, HttpVersion, OrdersWorkload, ProtocolName, Results, RrWorkload,
+    TradeWorkload, WebWorkload, Workload,
 };
 
 use crate::brokerage_statistics;
@@ -25,6 +25,9 @@ use crate::fetches::Fetches;
 use crate::gaps::Gaps;
 use crate::gate_client;
 use crate::http_command::HttpServer;
+use crate::http_connection::HttpConnection;
+use crate::http1::Http1;
+use crate::http2::{self, Http2};
 use crate::irc::Irc;
 use crate::ledger_file;
 use crate::lines::Lines;
@@ -157,12 +160,37 @@ impl Run<'_> {
         Ok(self.parties(exchanges, no_gate, on_event)?.0)
     }
 
-    /// Connections that ask for URLs, each of which is asked for once before.
+    /// Connections that ask for URLs, in the version of HTTP of the workload.
     fn fetches(self, rr: &RrWorkload, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
-        let (seed, parts) = (self.options.seed, self.options.request.clone().unwrap_or_default());
-        let urls = Urls::new(rr, &parts, self.server, seed).ask(&self.http_server());
+        let parts = self.options.request.clone().unwrap_or_default();
+        let urls = Urls::new(rr, &parts, self.options.seed);
+        match rr.http {
+            HttpVersion::Http1 => {
+                let http = Http1::new(&urls, &parts, self.server);
+                self.fetches_by(rr, urls, &http, on_event)
+            }
+            HttpVersion::Http2 => {
+                let http = Http2::new(&urls, &parts, self.server, rr.in_flight_max());
+                let http = http.map_err(|(url, source)| CrowdError::Request { url, source })?;
+                let tls = self.server.tls.clone().map(|tls| tls.with_application_protocol(http2::ALPN));
+                let server = ClientEndpoint { tls, ..self.server.clone() };
+                Run { server: &server, ..self }.fetches_by(rr, urls, &http, on_event)
+            }
+        }
+    }
+
+    /// Connections that are made anew from `http`, and ask for URLs. Each of these is asked for once before.
+    fn fetches_by<H: HttpConnection>(
+        self,
+        rr: &RrWorkload,
+        urls: Urls,
+        http: &H,
+        on_event: OnEvent<'_>,
+    ) -> Result<CrowdResult, CrowdError> {
+        let (seed, server) = (self.options.seed, self.http_server());
+        let urls = urls.ask(|url, is_head, bytes_max| http.ask(&server, url, is_head, bytes_max));
         let urls = Arc::new(urls.map_err(|(url, source)| CrowdError::FirstReply { url, source })?);
-        let fetches = |worker, range| Fetches::new(worker, rr, urls.clone(), seed, range);
+        let fetches = |worker, range| Fetches::new(worker, rr, urls.clone(), http, seed, range);
         Ok(self.parties(fetches, no_gate, on_event)?.0)
     }
 

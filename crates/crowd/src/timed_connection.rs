@@ -55,6 +55,11 @@ impl TimedConnection {
         }
     }
 
+    /// The protocol that the server chose by ALPN, or `None` in its place, once TLS is agreed on; `None` without TLS and before that.
+    pub(crate) fn application_protocol(&self) -> Option<Option<Vec<u8>>> {
+        self.channel.as_ref()?.application_protocol()
+    }
+
     fn read_plain(&mut self, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
         let before = bytes.len();
         bytes.resize(before + READ_BYTES, 0);

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::channel::ClientEndpoint;
-use crate::http_command::{HttpError, HttpServer};
+use crate::http_command::HttpError;
 use crate::protocol::shown_up_to;
 use crate::schedule::choice;
 
@@ -21,16 +21,12 @@ const WRONG_BYTES_MAX: usize = 1024;
 const SHOWN_MAX: usize = 40;
 
 /// Methods whose requests say that they have no body.
-const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
+pub(crate) const WITH_BODY: [&str; 3] = ["POST", "PUT", "PATCH"];
 
 /// One URL.
 pub(crate) struct Url {
     /// Method and path.
     name: String,
-    /// The request, with its body.
-    pub(crate) request: Vec<u8>,
-    /// Its replies have heads only.
-    pub(crate) is_head: bool,
     status: u16,
     /// The body of the first reply.
     pub(crate) body: Vec<u8>,
@@ -69,14 +65,11 @@ pub(crate) struct Seen<'a> {
 }
 
 impl Urls {
-    /// The URLs of a workload at a server, before their first replies.
-    pub(crate) fn new(rr: &RrWorkload, parts: &RequestParts, server: &ClientEndpoint, seed: u64) -> Urls {
-        let body = parts.body.as_ref().map(|body| body.0.as_slice());
-        let usual = rr.method.as_deref().unwrap_or(if body.is_some() { "POST" } else { "GET" });
+    /// The URLs of a workload, before their first replies.
+    pub(crate) fn new(rr: &RrWorkload, parts: &RequestParts, seed: u64) -> Urls {
+        let usual = rr.method.as_deref().unwrap_or(if parts.body.is_some() { "POST" } else { "GET" });
         let url = |method: &str, path: &str| Url {
             name: format!("{method} {path}"),
-            request: request(method, path, &parts.headers, body, &host(server)),
-            is_head: method == "HEAD",
             status: 0,
             body: Vec::new(),
             is_right: false,
@@ -101,14 +94,18 @@ impl Urls {
         Urls { all, ends, seed, expected }
     }
 
-    /// Asks for each URL once, for the first replies.
+    /// Asks for each URL once, for the first replies. `ask` has its index, whether its replies have heads only, and the most bytes of a body.
     ///
     /// # Errors
     /// The server does not answer, or with bodies that are too long. The name is that of the URL.
-    pub(crate) fn ask(mut self, server: &HttpServer) -> Result<Urls, (String, HttpError)> {
+    pub(crate) fn ask(
+        mut self,
+        ask: impl Fn(usize, bool, usize) -> Result<(u16, Vec<u8>), HttpError>,
+    ) -> Result<Urls, (String, HttpError)> {
         let mut left = BODIES_BYTES_MAX;
-        for url in &mut self.all {
-            let answer = server.reply(&url.request, url.is_head, left.min(BODY_BYTES_MAX));
+        for index in 0..self.all.len() {
+            let answer = ask(index, self.is_head(index), left.min(BODY_BYTES_MAX));
+            let url = &mut self.all[index];
             (url.status, url.body) = answer.map_err(|error| (url.name.clone(), error))?;
             left -= url.body.len();
             let differs_at = (!url.body.is_empty()).then_some(0);
@@ -126,6 +123,16 @@ impl Urls {
     /// Method and path of a URL.
     pub(crate) fn name(&self, index: usize) -> &str {
         &self.all[index].name
+    }
+
+    /// The same, each by itself.
+    pub(crate) fn method_and_path(&self, index: usize) -> (&str, &str) {
+        self.name(index).split_once(' ').expect("a path follows the method")
+    }
+
+    /// Whether replies of a URL have heads only.
+    pub(crate) fn is_head(&self, index: usize) -> bool {
+        self.name(index).starts_with("HEAD ")
     }
 
     pub(crate) fn url(&self, index: usize) -> &Url {
@@ -257,34 +264,11 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// The value of the header field Host.
-fn host(server: &ClientEndpoint) -> String {
+/// The server as requests name it.
+pub(crate) fn host(server: &ClientEndpoint) -> String {
     let usual = if server.tls.is_some() { ":443" } else { ":80" };
     let host = server.to_string();
     host.strip_suffix(usual).map_or(host.clone(), str::to_owned)
-}
-
-fn request(
-    method: &str,
-    path: &str,
-    headers: &[(String, String)],
-    body: Option<&[u8]>,
-    host: &str,
-) -> Vec<u8> {
-    let mut text = format!("{method} {path} HTTP/1.1\r\n");
-    let given = |name: &str| headers.iter().any(|(other, _)| other.eq_ignore_ascii_case(name));
-    for (name, value) in [("Host", host), ("User-Agent", "klatch")] {
-        if !given(name) {
-            let _ = write!(text, "{name}: {value}\r\n");
-        }
-    }
-    for (name, value) in headers {
-        let _ = write!(text, "{name}: {value}\r\n");
-    }
-    if body.is_some() || WITH_BODY.contains(&method) {
-        let _ = write!(text, "Content-Length: {}\r\n", body.map_or(0, <[u8]>::len));
-    }
-    [text.as_bytes(), b"\r\n", body.unwrap_or_default()].concat()
 }
 
 #[cfg(test)]

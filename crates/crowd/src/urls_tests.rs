@@ -1,18 +1,14 @@
 use std::path::PathBuf;
 
-use klatch_record::{Body, ProtocolName, UrlChoice, Workload, WorkloadKind};
+use klatch_record::{UrlChoice, Workload, WorkloadKind};
 
 use super::*;
-
-fn server() -> ClientEndpoint {
-    ClientEndpoint::plain(ProtocolName::Http, "::1", 8080)
-}
 
 /// The URLs of these settings, with a first reply.
 fn urls(settings: &[(&str, &str)], status: u16, body: &[u8]) -> Urls {
     let given: Vec<_> = [("url", "/a")].iter().chain(settings).copied().collect();
     let Workload::Rr(rr) = WorkloadKind::Rr.workload(&given).unwrap() else { unreachable!() };
-    let mut urls = Urls::new(&rr, &RequestParts::default(), &server(), 1);
+    let mut urls = Urls::new(&rr, &RequestParts::default(), 1);
     let seen = Seen { status, length: body.len(), differs_at: Some(0), rest: body };
     let is_right = urls.expected.fault_of_body(&[], &seen).is_none();
     let url = &mut urls.all[0];
@@ -28,27 +24,6 @@ fn fault(urls: &Urls, status: u16, body: &[u8]) -> Option<String> {
     let seen =
         Seen { status, length: body.len(), differs_at: (!is_same).then_some(common), rest: &body[common..] };
     urls.fault(0, &seen)
-}
-
-#[test]
-fn a_request_has_the_fields_of_its_url_its_server_and_its_user() {
-    let rr = RrWorkload { url: Some("/a?b".into()), ..RrWorkload::default() };
-    let text = |parts: &RequestParts, rr: &RrWorkload, server: &ClientEndpoint| {
-        String::from_utf8(Urls::new(rr, parts, server, 1).all[0].request.clone()).unwrap()
-    };
-    let none = RequestParts::default();
-    assert_eq!(
-        text(&none, &rr, &server()),
-        "GET /a?b HTTP/1.1\r\nHost: [::1]:8080\r\nUser-Agent: klatch\r\n\r\n"
-    );
-    let usual = ClientEndpoint::plain(ProtocolName::Http, "example.org", 80);
-    assert!(text(&none, &rr, &usual).contains("Host: example.org\r\n"));
-    let headers = vec![("host".to_owned(), "other".to_owned()), ("Cookie".to_owned(), "s".to_owned())];
-    let parts = RequestParts { headers, body: Some(Body(b"hello".to_vec())), ..RequestParts::default() };
-    assert_eq!(
-        text(&parts, &rr, &server()),
-        "POST /a?b HTTP/1.1\r\nUser-Agent: klatch\r\nhost: other\r\nCookie: s\r\nContent-Length: 5\r\n\r\nhello"
-    );
 }
 
 #[test]
@@ -109,7 +84,7 @@ fn urls_are_chosen_by_the_seed_in_proportion_to_their_weights() {
         ..RequestParts::default()
     };
     let rr = RrWorkload { urls: Some(PathBuf::new().display().to_string()), ..RrWorkload::default() };
-    let of = |seed| Urls::new(&rr, &parts, &server(), seed);
+    let of = |seed| Urls::new(&rr, &parts, seed);
     let first =
         |seed, connection| (0..12).map(|sequence| of(seed).choose(connection, sequence)).collect::<Vec<_>>();
     // As another program computed them by the definition in docs/reference/protocol.md.

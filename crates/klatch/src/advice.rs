@@ -158,7 +158,11 @@ fn of_workload(error: &WorkloadError) -> Option<String> {
             _ => format!("leave it out, or add --workload {owners}"),
         }),
         WorkloadError::Unused { owner, .. } => {
-            owner.split_once(' ').map(|(setting, value)| format!("add --{setting} {value}"))
+            let is_setting = |name: &str| {
+                WorkloadKind::ALL.iter().flat_map(|kind| kind.settings()).any(|setting| setting.name == name)
+            };
+            let (setting, value) = owner.split_once(' ').filter(|(setting, _)| is_setting(setting))?;
+            Some(format!("add --{setting} {value}"))
         }
         WorkloadError::NoUrl { .. } => {
             Some("name a target with a path, as in --target http://127.0.0.1:8080/, or add --url".to_owned())

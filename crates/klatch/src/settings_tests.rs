@@ -35,6 +35,8 @@ fn another(setting: &Setting, kind: WorkloadKind) -> Vec<(&'static str, String)>
         (_, "urls") => concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/urls.txt").to_owned(),
         (_, "method") => return vec![("url", "/".to_owned()), of("PUT")],
         (_, "header") => return vec![("url", "/".to_owned()), of("Accept: a b\nCookie: @/dev/null")],
+        (_, "http") => return vec![("url", "/".to_owned()), of("2")],
+        (_, "streams") => return vec![("url", "/".to_owned()), ("http", "2".to_owned()), of("7")],
         (_, "body_file") => return vec![("url", "/".to_owned()), of("/dev/null")],
         (_, "expect_status") => return vec![("url", "/".to_owned()), of("204")],
         (_, "expect_length") => return vec![("url", "/".to_owned()), of("3")],

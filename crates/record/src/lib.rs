@@ -137,9 +137,9 @@ pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use words::{grouped, range_in_words};
 pub use workload::{
     Arrivals, CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES,
-    FilesWorkload, HeaderField, HeaderValue, JsonValue, MqttSettings, OrdersWorkload, Pacing, ReadOrder,
-    RrWorkload, Stage, Stages, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadError, WorkloadKind,
-    settings,
+    FilesWorkload, HeaderField, HeaderValue, HttpVersion, JsonValue, MqttSettings, OrdersWorkload, Pacing,
+    ReadOrder, RrWorkload, Stage, Stages, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadError,
+    WorkloadKind, settings,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

@@ -1,6 +1,8 @@
 //! Workloads as one line of text.
 
-use klatch_record::{ChatWorkload, DatabaseChoice, Pacing, RrWorkload, Stages, TradeWorkload, Workload};
+use klatch_record::{
+    ChatWorkload, DatabaseChoice, HttpVersion, Pacing, RrWorkload, Stages, TradeWorkload, Workload,
+};
 
 use crate::number::grouped;
 
@@ -35,7 +37,7 @@ pub(crate) fn describe(workload: &Workload) -> String {
             )
         }
         Workload::Rr(rr) => {
-            let RrWorkload { connections, size_bytes, depth, duration_s, .. } = rr;
+            let RrWorkload { connections, size_bytes, duration_s, .. } = rr;
             let pacing =
                 scheduled(rr.rate_per_connection_per_s, rr.stages.as_ref(), "requests/s a connection")
                     .unwrap_or_else(|| "closed loop".to_owned());
@@ -47,7 +49,11 @@ pub(crate) fn describe(workload: &Workload) -> String {
                 (None, Some(file)) => format!("the URLs in {file}"),
                 (None, None) => format!("{size_bytes} bytes"),
             };
-            format!("{connections} connections × {depth} requests of {of} for {duration_s} s, {pacing}")
+            let in_flight = match rr.http {
+                HttpVersion::Http1 => format!("{} requests of {of}", rr.in_flight_max()),
+                HttpVersion::Http2 => format!("{} streams of HTTP/2 with {of}", rr.in_flight_max()),
+            };
+            format!("{connections} connections × {in_flight} for {duration_s} s, {pacing}")
         }
     }
 }

@@ -162,6 +162,12 @@ impl Channel {
         Error::new(if is_orderly { ErrorKind::ConnectionAborted } else { ErrorKind::UnexpectedEof }, reason)
     }
 
+    /// The protocol that the server chose by ALPN, or `None` in its place, once TLS is agreed on; `None` without TLS and before that.
+    pub(crate) fn application_protocol(&self) -> Option<Option<Vec<u8>>> {
+        let tls = self.tls.as_ref().filter(|tls| tls.is_open())?;
+        Some(tls.application_protocol())
+    }
+
     /// What TLS agreed to; `None` without TLS.
     pub(crate) fn tls_session(&self) -> Option<TlsSession> {
         let tls = self.tls.as_ref()?;

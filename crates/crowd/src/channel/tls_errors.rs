@@ -14,6 +14,9 @@ pub(super) fn explain(error: &Error) -> String {
             "the server refused the TLS handshake; it must have TLS_AES_128_GCM_SHA256 of TLS 1.3, or ECDHE with AES_128_GCM of TLS 1.2"
                 .to_owned()
         }
+        Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
+            "the server does not choose HTTP/2 (h2 in ALPN)".to_owned()
+        }
         other => format!("TLS failed: {other}"),
     }
 }

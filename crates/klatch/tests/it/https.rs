@@ -69,12 +69,12 @@ fn serve_one(client: TcpStream, answer: Answer, requests: &AtomicUsize) {
 }
 
 /// A short run of `rr`.
-fn run(folder: &Path, target: &str, options: &[&str]) -> Finished {
+pub(crate) fn run(folder: &Path, target: &str, options: &[&str]) -> Finished {
     let words = ["--workload", "rr", "--duration", "0.2", "--timeout", "2", "--target", target];
     Finished::run(run_once(folder, &words).args(options))
 }
 
-fn valid(finished: &Finished) -> Record {
+pub(crate) fn valid(finished: &Finished) -> Record {
     let record = finished.record();
     assert_eq!((finished.status, record.verdict.status), (Some(0), Status::Valid), "{finished:?}");
     assert!(record.score.received > 5, "{record:?}");
@@ -311,7 +311,7 @@ fn violations_of_tls_are_named_before_the_first_request() {
 }
 
 /// A server that a test started, which ends with it.
-struct Started(Child);
+pub(crate) struct Started(pub(crate) Child);
 
 impl Drop for Started {
     fn drop(&mut self) {
@@ -348,7 +348,7 @@ fn start_nginx(folder: &Path, ports: [u16; 3]) -> Started {
     started
 }
 
-fn free_ports<const N: usize>() -> [u16; N] {
+pub(crate) fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }

@@ -21,6 +21,7 @@ mod gate;
 mod guide_commands;
 mod history;
 mod hostile;
+mod http2;
 mod https;
 mod in_force;
 mod installers;

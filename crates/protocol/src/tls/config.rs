@@ -165,6 +165,14 @@ impl ClientTls {
         ClientTls { config: Arc::new(config), ..self }
     }
 
+    /// The same that asks the server to speak this protocol (ALPN).
+    #[must_use]
+    pub fn with_application_protocol(self, protocol: &[u8]) -> ClientTls {
+        let mut config = Arc::unwrap_or_clone(self.config);
+        config.alpn_protocols = vec![protocol.to_vec()];
+        ClientTls { config: Arc::new(config), ..self }
+    }
+
     /// The same with records made by the kernel after each handshake: the user of this calls [`crate::tls::TlsPipe::move_to_kernel`].
     ///
     /// # Errors

@@ -189,6 +189,14 @@ impl TlsPipe {
         }
     }
 
+    /// The protocol that the server chose by ALPN, while the library makes the records.
+    pub fn application_protocol(&self) -> Option<Vec<u8>> {
+        match &self.records {
+            Records::Library(connection) => connection.alpn_protocol().map(<[u8]>::to_vec),
+            Records::Kernel { .. } => None,
+        }
+    }
+
     /// What both sides agreed to; `None` before that.
     pub fn session(&self) -> Option<Session> {
         let connection = match &self.records {

@@ -4,6 +4,7 @@ mod arrivals;
 mod chat;
 mod error;
 mod files;
+mod http;
 mod kinds;
 mod mqtt;
 mod orders;
@@ -21,6 +22,7 @@ pub use arrivals::Arrivals;
 pub use chat::{ChatWorkload, Pacing};
 pub use error::WorkloadError;
 pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
+pub use http::HttpVersion;
 pub use mqtt::MqttSettings;
 pub use orders::OrdersWorkload;
 pub use request::{HeaderField, HeaderValue, JsonValue};
@@ -440,7 +442,7 @@ impl Workload {
         match self {
             Workload::Chat(chat) => chat.in_flight_max(),
             Workload::Rr(rr) if rr.is_scheduled() => None,
-            Workload::Rr(rr) => Some(f64::from(rr.connections) * f64::from(rr.depth)),
+            Workload::Rr(rr) => Some(f64::from(rr.connections) * f64::from(rr.in_flight_max())),
             Workload::Web(web) => Some(web.lines.into()),
             Workload::Trade(trade) if trade.is_scheduled() => None,
             Workload::Trade(trade) => Some(trade.traders.into()),

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
+use super::http::{HTTP_VERSIONS, HttpVersion, is_of_connection};
 use super::request::{HeaderField, JsonValue, is_method, is_path, is_sha256};
 use super::settings::{Range, Scope, Setting, field};
 use super::stages::{Stages, check_stages, stages_setting};
@@ -14,6 +15,8 @@ use super::{RATE_MAX, SECONDS_MAX, WorkloadError};
 const IN_FLIGHT_BYTES_MAX: u32 = 1 << 20;
 /// Fewest bytes of a request.
 const SIZE_MIN: u32 = 4;
+/// Most streams of a connection.
+const STREAMS_MAX: u32 = 1000;
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting::new("connections", "N", "number of connections", field!(Rr, connections))
@@ -49,6 +52,21 @@ pub(super) const SETTINGS: &[Setting] = &[
         "header field of requests for a URL; several times for several. 'NAME: @FILE' and 'NAME: $VARIABLE' have the value elsewhere: for secrets",
         field!(Rr, headers),
     ),
+    Setting::new(
+        "http",
+        "VERSION",
+        "version of HTTP of requests for a URL",
+        field!(Rr, rr => Word { word: &mut rr.http, words: HTTP_VERSIONS }),
+    ),
+    Setting::new(
+        "streams",
+        "N",
+        "HTTP/2: streams of a connection, each with one request in flight, in place of depth",
+        field!(Rr, rr => OptionalWhole(&mut rr.streams)),
+    )
+    .excluding(&["depth"])
+    .in_range(Range::Whole(1, STREAMS_MAX))
+    .following("1 with HTTP/2"),
     Setting::new("body_file", "FILE", "file with the body of requests for a URL", field!(Rr, body_file)),
     Setting::new(
         "expect_status",
@@ -138,6 +156,12 @@ pub struct RrWorkload {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub headers: Vec<HeaderField>,
+    /// Version of HTTP of requests for a URL. Absent for HTTP/1.1.
+    #[serde(default, skip_serializing_if = "HttpVersion::is_1")]
+    pub http: HttpVersion,
+    /// Streams of a connection of HTTP/2, each with one request in flight, 1..=1000. Absent for HTTP/1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u32>,
     /// File with the body of requests for a URL; absent without a body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_file: Option<String>,
@@ -179,6 +203,8 @@ impl Default for RrWorkload {
             urls: None,
             method: None,
             headers: Vec::new(),
+            http: HttpVersion::Http1,
+            streams: None,
             body_file: None,
             expect_status: None,
             expect_length: None,
@@ -204,6 +230,14 @@ impl RrWorkload {
         self.url.is_some() || self.urls.is_some()
     }
 
+    /// Most requests of a connection in flight.
+    pub fn in_flight_max(&self) -> u32 {
+        match self.http {
+            HttpVersion::Http1 => self.depth,
+            HttpVersion::Http2 => self.streams.unwrap_or(1),
+        }
+    }
+
     /// Whether each reply must be as the first one of its URL, as nothing else is expected.
     pub fn expects_same(&self) -> bool {
         let is_free = self.expect_status.is_none() && self.expect_length.is_none();
@@ -215,6 +249,8 @@ impl RrWorkload {
         let all = [
             ("method", self.method.is_some()),
             ("header", !self.headers.is_empty()),
+            ("http", self.http != HttpVersion::Http1),
+            ("streams", self.streams.is_some()),
             ("body_file", self.body_file.is_some()),
             ("expect_status", self.expect_status.is_some()),
             ("expect_length", self.expect_length.is_some()),
@@ -224,9 +260,29 @@ impl RrWorkload {
         all.into_iter().find(|(_, is_set)| *is_set).map(|(name, _)| name)
     }
 
-    /// The duration of a schedule in stages is theirs.
+    /// The duration of a schedule in stages is theirs, and a connection of HTTP/2 has a stream.
     pub(super) fn follow(&mut self) {
+        self.streams = self.streams.or((self.http == HttpVersion::Http2).then_some(1));
         self.duration_s = self.stages.as_ref().map_or(self.duration_s, Stages::time_s);
+    }
+
+    /// Checks what only one version of HTTP has.
+    fn check_http(&self) -> Result<(), WorkloadError> {
+        if self.http == HttpVersion::Http1 {
+            let unused = WorkloadError::Unused { setting: "streams", owner: "http 2" };
+            return if self.streams.is_none() { Ok(()) } else { Err(unused) };
+        }
+        if self.depth != 1 {
+            let owner = "HTTP/1.1, and HTTP/2 has streams in its place";
+            return Err(WorkloadError::Unused { setting: "depth", owner });
+        }
+        match self.headers.iter().find(|header| is_of_connection(header)) {
+            Some(header) => {
+                let form = format!("another field than {}, which HTTP/2 does not have", header.name);
+                Err(WorkloadError::Form { setting: "header", form })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Checks what follows from several settings.
@@ -237,6 +293,7 @@ impl RrWorkload {
         if let Some(setting) = self.of_url().filter(|_| !self.has_url()) {
             return Err(WorkloadError::NoUrl { setting });
         }
+        self.check_http()?;
         check_stages(self.stages.as_ref(), self.rate_per_connection_per_s, Some(self.duration_s))?;
         within("depth", 1, IN_FLIGHT_BYTES_MAX / self.size_bytes, self.depth)?;
         within("start", 1, 1_000_000 - (self.connections - 1), self.start)
@@ -246,7 +303,7 @@ impl RrWorkload {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Workload;
+    use crate::{Workload, WorkloadKind};
 
     #[test]
     fn what_is_out_of_range_is_named_with_its_range() {
@@ -268,5 +325,32 @@ mod tests {
             error(RrWorkload { rate_per_connection_per_s: Some(0.0), ..rr }),
             "rate must be above 0 and at most 1,000,000 requests/s, got 0"
         );
+    }
+    #[test]
+    fn streams_are_of_http_2_and_stand_in_place_of_depth() {
+        let made = |given: &[(&str, &str)]| WorkloadKind::Rr.workload(&[&[("url", "/")], given].concat());
+        let text = |given: &[(&str, &str)]| made(given).unwrap().options_beside_url().join(" ");
+        assert!(text(&[("http", "2")]).contains("--http 2 --streams 1"));
+        assert!(text(&[("http", "2"), ("streams", "9")]).contains("--http 2 --streams 9"));
+        assert!(!text(&[("http", "2")]).contains("--depth"));
+        assert!(text(&[("depth", "3")]).contains("--depth 3") && !text(&[]).contains("--streams"));
+        for (given, reason) in [
+            (&[("streams", "1")][..], "streams belongs to http 2"),
+            (
+                &[("http", "2"), ("depth", "3")],
+                "depth belongs to HTTP/1.1, and HTTP/2 has streams in its place",
+            ),
+            (&[("http", "2"), ("streams", "1001")], "streams must be 1 to 1,000, got 1001"),
+            (
+                &[("http", "2"), ("header", "TE: gzip")],
+                "header must be another field than TE, which HTTP/2 does not have",
+            ),
+            (&[("http", "2.0")], "http must be 1.1 or 2, got 2.0"),
+        ] {
+            assert_eq!(made(given).unwrap_err().to_string(), reason);
+        }
+        assert!(made(&[("http", "2"), ("header", "te: trailers")]).is_ok());
+        let error = WorkloadKind::Rr.workload(&[("http", "2")]).unwrap_err().to_string();
+        assert_eq!(error, "http belongs to requests for a URL, and there is none");
     }
 }

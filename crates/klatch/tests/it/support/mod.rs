@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod hostile;
+pub(crate) mod http2_server;
 pub(crate) mod network;
 pub(crate) mod planted;
 pub(crate) mod proxy;
