@@ -227,7 +227,7 @@ fn what_is_no_http_2_ends_the_run() {
     for (bytes, reason) in [
         (frame(DATA, 0, 0, b"x"), "GET /: the server violates HTTP/2: PROTOCOL_ERROR"),
         // An index of no field.
-        (head(3, 0, &[STATUS_200, 0xff, 0x7f]), "GET /: the server violates HTTP/2: COMPRESSION_ERROR"),
+        (head(3, 0, &[STATUS_200, 0xff, 0x7f]), "GET /: the server violates HTTP/2: PROTOCOL_ERROR"),
         (fewer, "GET /: the server allows 1 streams of a connection at a time, fewer than the 2"),
     ] {
         let mut crowd = Crowd::open(2);
