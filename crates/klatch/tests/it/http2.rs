@@ -137,7 +137,7 @@ fn a_reply_that_is_not_as_expected_is_named() {
                 ..usual
             },
             &["--streams", "3"],
-            &["no complete reply"],
+            &["no progress for 2 s", "1 reply wrong"],
         ),
         (
             Behaviour {
@@ -148,7 +148,7 @@ fn a_reply_that_is_not_as_expected_is_named() {
                 ..usual
             },
             &["--streams", "3"],
-            &["no complete reply"],
+            &["no progress for 2 s", "1 reply wrong"],
         ),
         (
             Behaviour { goes_away: |number| (number == 9).then_some(Reason::ENHANCE_YOUR_CALM), ..usual },
