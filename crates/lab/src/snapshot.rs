@@ -32,7 +32,7 @@ impl Stopped {
             }
         }
         let last = Stopped::try_boot(boot, image, watch)?;
-        last.ok_or_else(|| LabError::NotStopped { boots: BOOTS_MAX })
+        last.ok_or(LabError::NotStopped { boots: BOOTS_MAX })
     }
 
     /// The same; `None` if the machine went on, which the host's scheduler may cause.
