@@ -2,6 +2,7 @@
 
 mod boot;
 mod boot_kernel;
+mod boot_settings;
 mod cpio;
 mod cpus;
 mod debian_kernels;
@@ -27,8 +28,9 @@ mod programs;
 mod snapshot;
 mod snapshots;
 
-pub use boot::{Boot, Snapshots, boot, shell};
+pub use boot::{boot, shell};
 pub use boot_kernel::{BootKernel, Fetched, fetched, machine_image};
+pub use boot_settings::{Boot, Snapshots};
 pub use cpus::{CPUS_MAX, Cpus};
 pub use debian_kernels::{DebianKernels, newest_of_each_series};
 pub use error::LabError;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
 use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -12,11 +12,10 @@ use klatch_instruments::counters::PLUGIN as COUNTERS;
 use klatch_instruments::stop::PLUGIN as STOP;
 use tempfile::TempDir;
 
-use crate::boot::Boot;
+use crate::boot_settings::Boot;
 use crate::error::LabError;
 use crate::inherit::inherit;
 use crate::job::{JOB_FILE, Job};
-use crate::monitor::Monitor;
 use crate::programs::QEMU;
 
 /// Time between two looks at a machine. The interruption is a flag without a descriptor, so there is nothing to poll.
@@ -132,11 +131,11 @@ impl Machine {
         self.folder.path().join(name)
     }
 
-    /// Its monitor, for one who has not asked for it before.
-    pub(crate) fn monitor(&mut self, watch: &Watch<'_>) -> Result<Monitor, LabError> {
+    /// The streams of its monitor, for one who has not asked for them before.
+    pub(crate) fn monitor_streams(&mut self) -> (ChildStdin, ChildStdout) {
         let streams = (self.child.stdin.take(), self.child.stdout.take());
         let (Some(input), Some(output)) = streams else { unreachable!("the monitor is asked for once") };
-        Monitor::open(input, output, self, watch)
+        (input, output)
     }
 
     /// Its exit status, if it has ended.

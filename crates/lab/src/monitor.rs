@@ -19,13 +19,9 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    /// Waits for the greeting of a monitor and answers it.
-    pub(crate) fn open(
-        input: ChildStdin,
-        output: ChildStdout,
-        machine: &mut Machine,
-        watch: &Watch<'_>,
-    ) -> Result<Monitor, LabError> {
+    /// Waits for the greeting of a machine's monitor and answers it, once for each machine.
+    pub(crate) fn open(machine: &mut Machine, watch: &Watch<'_>) -> Result<Monitor, LabError> {
+        let (input, output) = machine.monitor_streams();
         let mut monitor = Monitor { input, output, read: Vec::new() };
         monitor.line(machine, watch)?;
         monitor.ask("qmp_capabilities", json!({}), machine, watch)?;

@@ -7,7 +7,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, mknodat, open};
 use serde_json::json;
 
-use crate::boot::Boot;
+use crate::boot_settings::Boot;
 use crate::error::LabError;
 use crate::machine::{LOOK, Machine, Origin, Watch};
 use crate::monitor::Monitor;
@@ -46,7 +46,7 @@ impl Stopped {
             watch.pause()?;
         }
         let stop = |machine: &mut Machine| {
-            let mut monitor = machine.monitor(watch)?;
+            let mut monitor = Monitor::open(machine, watch)?;
             monitor.ask("stop", json!({}), machine, watch)?;
             Ok(monitor)
         };

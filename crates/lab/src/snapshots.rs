@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use klatch_host::privileges::{PrivateFolder, Program, cache_folder, create_anew, sha256_hex, sha256_of};
 
-use crate::boot::Boot;
+use crate::boot_settings::Boot;
 use crate::error::LabError;
 use crate::machine::{Watch, arguments, exact_arguments};
 use crate::programs::QEMU;
@@ -166,7 +166,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::boot::Snapshots;
+    use crate::boot_settings::Snapshots;
     use crate::cpus::Cpus;
     use crate::image::Image;
     use crate::job::Job;
