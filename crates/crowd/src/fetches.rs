@@ -274,13 +274,15 @@ impl<H: HttpConnection> Parties for Fetches<H> {
     fn on_end(&mut self, index: usize, now_ns: u64) -> AfterEnd {
         let connection = &mut self.connections[index];
         let (awaited, joined) = (connection.awaited(&self.urls), connection.link.joined);
+        // A connection that the crowd ends says nothing of the server: what is in flight is lost.
+        let is_leaving = self.worker.state == WorkerState::Leaving;
         match (connection.http.on_end(&self.urls, awaited), awaited) {
             (End::Complete(fault), Some(request)) => self.on_reply(index, request, fault, now_ns),
-            (End::Cut(detail), Some(request)) if joined => {
+            (End::Cut(detail), Some(request)) if joined && !is_leaving => {
                 let detail = format!("{}: {detail}", self.urls.name(request.url));
                 self.on_reply(index, request, Some(detail), now_ns);
             }
-            (End::Instead(detail), Some(request)) if joined => {
+            (End::Instead(detail), Some(request)) if joined && !is_leaving => {
                 if connection.is_fruitless {
                     let detail = "the server closes each connection instead of a reply".to_owned();
                     self.fail(Some(index), FailureKind::Disconnect, detail);
@@ -296,7 +298,7 @@ impl<H: HttpConnection> Parties for Fetches<H> {
         if !connection.link.joined {
             return if connection.link.failed { AfterEnd::Done } else { AfterEnd::Failure };
         }
-        if self.worker.state == WorkerState::Leaving || connection.pipeline.done {
+        if is_leaving || connection.pipeline.done {
             return AfterEnd::Done;
         }
         connection.resends = true;
@@ -321,6 +323,10 @@ impl<H: HttpConnection> Parties for Fetches<H> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "fetches_support.rs"]
+mod support;
 
 #[cfg(test)]
 #[path = "fetches_tests.rs"]

@@ -3,6 +3,7 @@ use std::sync::mpsc::{Receiver, channel};
 
 use klatch_record::{CrowdResult, ProtocolName, RequestParts};
 
+use super::support::details;
 use super::*;
 use crate::channel::ClientEndpoint;
 use crate::http1::Http1;
@@ -69,20 +70,12 @@ impl Crowd {
 
     /// Why it gave up, if it did.
     fn failure(&self) -> Option<String> {
-        self.control.try_iter().find_map(|message| match message {
-            ControlMessage::Failed(failure) => Some(failure.to_string()),
-            _ => None,
-        })
+        support::failure(&self.control)
     }
 
-    fn result(mut self) -> CrowdResult {
-        self.fetches.settle();
-        self.fetches.worker_mut().take_stats().into_result()
+    fn result(self) -> CrowdResult {
+        support::result(self.fetches)
     }
-}
-
-fn details(result: &CrowdResult) -> Vec<&str> {
-    result.faults.iter().filter_map(|fault| fault.detail.as_deref()).collect()
 }
 
 #[test]

@@ -22,6 +22,7 @@ use crate::districts::{Districts, Factories};
 use crate::exchanges::Exchanges;
 use crate::fetches::Fetches;
 use crate::gate::{GateMembership, opened_run};
+use crate::http_connection::HttpConnection;
 use crate::http1::Http1;
 use crate::http2::Http2;
 use crate::irc::Irc;
@@ -265,20 +266,13 @@ fn web() {
 }
 
 /// Requests for a URL, before and after a right first reply.
-#[test]
-fn urls() {
-    let workload = RrWorkload { url: Some("/".into()), depth: 2, duration_s: 1.0, ..RrWorkload::default() };
-    let server = Endpoint::plain(ProtocolName::Http, "h", 80);
-    let parts = RequestParts::default();
-    let urls = Urls::new(&workload, &parts, 1).with_first(200, b"hello");
-    let http = Http1::new(&urls, &parts, &server);
+fn replies<H: HttpConnection>(folder: &str, workload: &RrWorkload, urls: Urls, http: &H, right: &[u8]) {
     let urls = Arc::new(urls);
-    let right = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-    corpus("http", |bytes| {
+    corpus(folder, |bytes| {
         for joined in [false, true] {
             for piece in [1, 50, 1 << 20] {
                 let (worker, shared) = worker();
-                let mut fetches = Fetches::new(worker, &workload, urls.clone(), &http, 1, 0..1);
+                let mut fetches = Fetches::new(worker, workload, urls.clone(), http, 1, 0..1);
                 fetches.write_handshake(0);
                 if joined {
                     assert_eq!(fetches.on_bytes(0, right, 0), right.len());
@@ -292,6 +286,16 @@ fn urls() {
     });
 }
 
+#[test]
+fn urls() {
+    let workload = RrWorkload { url: Some("/".into()), depth: 2, duration_s: 1.0, ..RrWorkload::default() };
+    let server = Endpoint::plain(ProtocolName::Http, "h", 80);
+    let parts = RequestParts::default();
+    let urls = Urls::new(&workload, &parts, 1).with_first(200, b"hello");
+    let http = Http1::new(&urls, &parts, &server);
+    replies("http", &workload, urls, &http, b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+}
+
 /// The same in HTTP/2, whose server has two streams to answer.
 #[test]
 fn urls_in_http_2() {
@@ -301,25 +305,9 @@ fn urls_in_http_2() {
     let parts = RequestParts::default();
     let urls = Urls::new(&workload, &parts, 1).with_first(200, b"hello");
     let http = Http2::new(&urls, &parts, &server, 2).unwrap();
-    let urls = Arc::new(urls);
     // SETTINGS, and the reply to the request to join.
     let right = b"\0\0\0\x04\0\0\0\0\0\0\0\x01\x01\x04\0\0\0\x01\x88\0\0\x05\0\x01\0\0\0\x01hello";
-    corpus("http2", |bytes| {
-        for joined in [false, true] {
-            for piece in [1, 50, 1 << 20] {
-                let (worker, shared) = worker();
-                let mut fetches = Fetches::new(worker, &workload, urls.clone(), &http, 1, 0..1);
-                fetches.write_handshake(0);
-                if joined {
-                    assert_eq!(fetches.on_bytes(0, right, 0), right.len());
-                    assert!(fetches.link(0).joined);
-                    shared.open_gate();
-                    fetches.queue_due(0, shared.gate_ns());
-                }
-                feed(&mut fetches, bytes, piece);
-            }
-        }
-    });
+    replies("http2", &workload, urls, &http, right);
 }
 
 #[test]

@@ -163,6 +163,12 @@ pub enum LabError {
         /// Path of its file.
         path: PathBuf,
     },
+    /// The state of a machine could not be written.
+    #[error("the state of the machine cannot be written: {reason}")]
+    NotSaved {
+        /// What QEMU said first.
+        reason: String,
+    },
     /// The machine could not be stopped exactly where it takes its job.
     #[error(
         "the emulated machine went on after its stop in each of {boots} boots; is this machine overloaded?"

@@ -73,7 +73,9 @@ impl Stopped {
             match state["status"].as_str() {
                 Some("completed") => return Ok(()),
                 Some("failed" | "cancelled") => {
-                    return Err(self.machine.without_answer("its state was not saved"));
+                    let said = std::fs::read_to_string(self.machine.file("errors")).unwrap_or_default();
+                    let reason = said.lines().next().unwrap_or("QEMU does not say why").to_owned();
+                    return Err(LabError::NotSaved { reason });
                 }
                 _ => watch.pause()?,
             }

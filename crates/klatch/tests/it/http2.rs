@@ -137,7 +137,7 @@ fn a_reply_that_is_not_as_expected_is_named() {
                 ..usual
             },
             &["--streams", "3"],
-            &["no progress for 2 s", "1 reply wrong"],
+            &["no progress for 2 s", "1 reply lost"],
         ),
         (
             Behaviour {
@@ -148,7 +148,7 @@ fn a_reply_that_is_not_as_expected_is_named() {
                 ..usual
             },
             &["--streams", "3"],
-            &["no progress for 2 s", "1 reply wrong"],
+            &["no progress for 2 s", "1 reply lost"],
         ),
         (
             Behaviour { goes_away: |number| (number == 9).then_some(Reason::ENHANCE_YOUR_CALM), ..usual },
@@ -286,14 +286,7 @@ fn what_cannot_be_is_refused_before_the_run() {
         ),
     ] {
         let finished = run(folder.path(), target, options);
-        let lines = finished.err.lines().filter(|line| !line.starts_with("tip: ") && !line.is_empty());
-        assert_eq!(finished.status, Some(2), "{options:?}: {finished:?}");
-        assert!(
-            finished.err.contains(answer) && !finished.err.contains("s3cret"),
-            "{options:?}: {}",
-            finished.err
-        );
-        assert!(lines.count() <= 4, "{options:?}: {}", finished.err);
+        finished.assert_refused(options, answer);
     }
 }
 

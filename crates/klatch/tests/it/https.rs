@@ -268,14 +268,7 @@ fn what_cannot_be_asked_for_is_refused_in_a_line() {
         (&with_path, &["--ca", "/no/such"], "--ca belongs to the transports tls and wss"),
     ] {
         let finished = run(folder.path(), target, options);
-        let lines = finished.err.lines().filter(|line| !line.starts_with("tip: ") && !line.is_empty());
-        assert_eq!(finished.status, Some(2), "{options:?}: {finished:?}");
-        assert!(
-            finished.err.contains(answer) && !finished.err.contains("s3cret"),
-            "{options:?}: {}",
-            finished.err
-        );
-        assert!(lines.count() <= 4, "{options:?}: {}", finished.err);
+        finished.assert_refused(options, answer);
     }
     let trade = Finished::run(&mut run_once(
         folder.path(),

@@ -69,6 +69,14 @@ impl Finished {
     pub(crate) fn record(&self) -> Record {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("no record ({error}): {self:?}"))
     }
+
+    /// A wrong combination of options is refused with this answer, in few lines and without the secret `s3cret`.
+    pub(crate) fn assert_refused(&self, options: &[&str], answer: &str) {
+        let lines = self.err.lines().filter(|line| !line.starts_with("tip: ") && !line.is_empty());
+        assert_eq!(self.status, Some(2), "{options:?}: {self:?}");
+        assert!(self.err.contains(answer) && !self.err.contains("s3cret"), "{options:?}: {}", self.err);
+        assert!(lines.count() <= 4, "{options:?}: {}", self.err);
+    }
 }
 
 /// A platform of each language and of each kind of other servers. `make test` runs these, and `make test-all` all.
