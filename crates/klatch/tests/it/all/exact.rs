@@ -43,9 +43,9 @@ fn planted_system_calls_are_counted_to_the_digit() {
     }
     let [a, b] = count.total(is_server);
     assert!(b > a + 100.0, "{a} against {b}");
-    // The crowd does the same for both.
+    // The crowd gets the same from both, but in more reads from the slower one: at most one for each of the four deliveries.
     let [a, b] = count.total(|row| row.by == CountedBy::Crowd);
-    assert!((b / a - 1.0).abs() < 0.2, "{a} against {b}");
+    assert!(b > a * 0.5 && b < a * 2.0, "{a} against {b}");
     assert!(count.routines.iter().any(|row| row.routine.contains("klatch_crowd::")), "{:?}", count.routines);
     let latest = folder.join("results/latest");
     let page = Finished::run(klatch().arg("report").arg(&latest).args(["--format", "md", "--out", "-"]));
