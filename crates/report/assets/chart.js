@@ -168,6 +168,14 @@
       return { of: (point) => nines(point.x), axis: { ...axis, domain: [0, NINES], ticks: ticks.map(nines),
         tickFormat: (at) => { const tick = ticks.find((one) => nines(one) === at); return tick === 100 ? "max" : `${tick}`; } } };
     }
+    if (chart.x.scale === "words") {
+      const names = [...new Set(chart.points.map((point) => point.x))];
+      const room = 12 + Math.max(...names.map(measure));
+      const ticks = spaced(names.map((_, place) => place), width - 110, false, room);
+      // Half of a name is on either side of its tick.
+      const inset = Math.max(0, room / 2 - 12);
+      return { of: (point) => names.indexOf(point.x), axis: { ...axis, insetLeft: inset, insetRight: inset, ticks, tickFormat: (at) => names[at] } };
+    }
     const values = [...new Set(chart.points.map((point) => point.x))].sort((a, b) => a - b);
     const few = values.length <= Math.max(3, Math.floor(width / 90));
     const log = chart.x.scale === "log" && values[0] > 0;
@@ -200,8 +208,9 @@
     const largest = Math.max(0, ...chart.points.map((point) => point.y ?? 0), ...marked);
     const most = Math.min(Math.max(0, ...all), largest * 2 || 1);
     const least = Math.min(...all);
-    // On an axis from 0, dots around a mean would all lie at the top.
-    const from = chart.kind === "dots" && least > most / 2 ? least - (most - least) * 0.15 : 0;
+    // On an axis from 0, dots around a mean would all lie at the top, and so would lines relative to their first point.
+    const closes = chart.kind === "dots" || (chart.kind === "lines" && chart.x.scale === "words");
+    const from = closes && least > most / 2 ? least - (most - least) * 0.15 : 0;
     return { ...axis, domain: [from, most + (most - from) * 0.06 || 1], ticks: 6 };
   }
 
@@ -267,7 +276,6 @@
       ] };
   }
 
-  // The report uses numeric x axes for lines and names for bars only.
   const KINDS = { bars, stacked, lines, dots: lines, columns };
 
   function draw(chart, width) {

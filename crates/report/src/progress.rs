@@ -21,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE_MAX: Duration = Duration::from_secs(10);
 /// Time between two updates of work that reports nothing itself.
 const TICK: Duration = Duration::from_millis(500);
+/// Longest name of a piece of work. A line of numbers has a place after it, and a command can have any length.
+const NAME_MAX: usize = 72;
 /// Columns of a terminal that are left for the bar.
 const BAR: usize = 8;
 
@@ -110,6 +112,17 @@ impl Standing {
     }
 }
 
+/// A name with its middle left out if it is too long.
+fn shortened(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= NAME_MAX {
+        return name.to_owned();
+    }
+    let (head, tail) = (NAME_MAX * 2 / 3, NAME_MAX / 3 - 3);
+    let text = |letters: &[char]| letters.iter().collect::<String>();
+    format!("{} … {}", text(&letters[..head]), text(&letters[letters.len() - tail..]))
+}
+
 /// The display of one piece of work, which ends when it is dropped.
 pub struct Progress {
     shown: Arc<Mutex<Shown>>,
@@ -129,7 +142,7 @@ impl Progress {
     /// A display of `what`, which consists of `total` `unit`s, if that is known.
     pub fn new(what: &str, total: Option<u64>, unit: &str) -> Progress {
         // Files of users have names of their own.
-        let what = printable_line(what).into_owned();
+        let what = shortened(&printable_line(what));
         let standing = Standing { what, unit: unit.to_owned(), total, ..Standing::default() };
         let shown = Shown { standing, began: Instant::now(), bar: None, next: PATIENCE };
         Progress { shown: Arc::new(Mutex::new(shown)), ticker: None }
@@ -293,6 +306,15 @@ fn print(line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_command_leaves_room_for_the_numbers() {
+        let name = format!("running probe {} under Linux 6.18", "ä".repeat(200));
+        let short = shortened(&name);
+        assert_eq!(short.chars().count(), NAME_MAX);
+        assert!(short.starts_with("running probe ää") && short.ends_with("ä under Linux 6.18"), "{short}");
+        assert_eq!(shortened(&short), short);
+    }
 
     #[test]
     fn a_line_has_the_amount_the_rate_and_the_time_left() {

@@ -2,7 +2,7 @@
 
 use crate::support::{add, add_failed, observe, study, time, warn};
 use klatch_record::{Cause, Class, Reason, Status};
-use klatch_report::{Entry, EntryKind, IndexFilter, Source, html, index, report};
+use klatch_report::{ChartKind, Entry, EntryKind, IndexFilter, Place, Scale, Source, html, index, report};
 use klatch_testing::{Chromium, Need, needs};
 
 const STACKS: &str = "server;java;main;read;tcp_recvmsg_[k] 300\nserver;java;main;write;tcp_sendmsg_[k] 500\n\
@@ -23,7 +23,7 @@ fn observed_source(folder: &std::path::Path) -> Source {
     study
 }
 
-/// A script that lists overflowing text, overlapping text, and pages wider than the screen.
+/// A script that lists overflowing text, overlapping text, values that are none, and pages wider than the screen.
 const LAYOUT_FAULTS: &str = "(() => {
     const faults = [];
     const page = document.documentElement;
@@ -34,6 +34,7 @@ const LAYOUT_FAULTS: &str = "(() => {
         const boxes = texts.map((text) => ({ text: text.textContent, ...text.getBoundingClientRect().toJSON() }))
             .filter((box) => box.width > 0);
         for (const [at, a] of boxes.entries()) {
+            if (/NaN|undefined|null/.test(a.text)) faults.push(`${name}: ${a.text}`);
             if (a.left < -1 || a.right > page.clientWidth + 1) faults.push(`${name}: cut: ${a.text}`);
             for (const b of boxes.slice(at + 1)) {
                 const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
@@ -51,6 +52,34 @@ fn looks_right(browser: &mut Chromium, study: &Source) {
     for (width, dark) in [(1440, false), (400, true)] {
         browser.open(&page, width, dark);
         assert_eq!(browser.evaluate(LAYOUT_FAULTS), "", "{} at {width} px", study.path.display());
+    }
+    assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
+}
+
+/// Lines have places between words too, such as the releases of a kernel.
+#[test]
+fn lines_over_words_have_a_tick_for_each_word() {
+    needs!(Need::Chromium);
+    let folder = tempfile::tempdir().unwrap();
+    let mut report = report(&observed_source(folder.path()));
+    let charts = report.sections.iter_mut().flat_map(|section| &mut section.charts);
+    let chart = { charts }.find(|chart| chart.id == "messages_per_s").unwrap();
+    assert_eq!((chart.kind, chart.x.scale), (ChartKind::Lines, Scale::Linear));
+    chart.x.scale = Scale::Words;
+    for point in &mut chart.points {
+        let Place::At(rooms) = point.x else { panic!("{:?}", point.x) };
+        point.x = Place::Named(format!("Linux {rooms}.{rooms}"));
+    }
+    let page = html(&report).unwrap();
+    let mut browser = Chromium::start();
+    for (width, dark) in [(1440, false), (400, true)] {
+        browser.open(&page, width, dark);
+        assert_eq!(browser.evaluate(LAYOUT_FAULTS), "", "at {width} px");
+        let ticks = browser.evaluate(
+            "[...document.querySelectorAll('#chart-messages_per_s svg [aria-label=\"x-axis tick label\"] text')]
+                .map((text) => text.textContent).join()",
+        );
+        assert_eq!(ticks, "Linux 5.5,Linux 10.10,Linux 25.25", "at {width} px");
     }
     assert!(browser.complaints.is_empty(), "{:#?}", browser.complaints);
 }
