@@ -56,7 +56,7 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
 
 /// The state of the machine after its boot: that of an earlier boot, if it is kept.
 fn booted(boot: &Boot<'_>, watch: &Watch<'_>) -> Result<Booted, LabError> {
-    let image = boot.archive()?;
+    let image = boot.files().root()?;
     if let Snapshots::Kept(notice) = boot.snapshots {
         match kept(boot, &image, watch, notice) {
             Ok(booted) => return Ok(booted),

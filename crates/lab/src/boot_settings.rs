@@ -7,7 +7,6 @@ use std::time::Duration;
 use klatch_instruments::counters::{Hardware, HardwareError};
 
 use crate::cpus::Cpus;
-use crate::error::LabError;
 use crate::image::Image;
 use crate::job::Job;
 
@@ -16,7 +15,7 @@ use crate::job::Job;
 pub struct Boot<'a> {
     /// Path of the kernel image (bzImage).
     pub kernel: &'a Path,
-    /// Root file system, without the job.
+    /// Its files.
     pub image: Image,
     /// Its CPUs.
     pub cpus: Cpus,
@@ -62,12 +61,12 @@ impl Boot<'_> {
         }
     }
 
-    /// The root file system as an archive.
-    pub(crate) fn archive(&self) -> Result<Vec<u8>, LabError> {
+    /// The files of the machine, as they come to it.
+    pub(crate) fn files(&self) -> Image {
         match self.counters {
             // The counters name routines.
-            Some(_) => self.image.clone().with_symbols().bytes(),
-            None => self.image.bytes(),
+            Some(_) => self.image.clone().with_symbols(),
+            None => self.image.clone(),
         }
     }
 }

@@ -5,7 +5,6 @@ use std::io::{Result, Write};
 
 const FOLDER: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
-const LINK: u32 = 0o120_777;
 
 /// Writer of an archive; call [`Archive::end`] at the end.
 pub(crate) struct Archive<W: Write> {
@@ -24,10 +23,6 @@ impl<W: Write> Archive<W> {
 
     pub(crate) fn program(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
         self.entry(path, PROGRAM, bytes)
-    }
-
-    pub(crate) fn link(&mut self, path: &str, to: &str) -> Result<()> {
-        self.entry(path, LINK, to.as_bytes())
     }
 
     /// Writes the trailer and flushes.
@@ -64,7 +59,6 @@ mod tests {
         let mut archive = Archive::new(Vec::new());
         archive.folder("/a").unwrap();
         archive.program("/a/b", b"hello").unwrap();
-        archive.link("/c", "a/b").unwrap();
         let bytes = archive.end().unwrap();
         assert_eq!(bytes.len() % 4, 0);
         let at = |text: &[u8]| bytes.windows(text.len()).position(|part| part == text);

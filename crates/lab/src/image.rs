@@ -1,4 +1,4 @@
-//! The root file system of the emulated machine: this program, its shared libraries, and the files of a job.
+//! The files of the emulated machine: the root file system that it boots with, and what it gets with its job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -20,7 +20,10 @@ pub(crate) const MODULES: &str = "/modules";
 /// Files of the emulated machine, by absolute path.
 #[derive(Clone, Debug, Default)]
 pub struct Image {
-    files: BTreeMap<String, Content>,
+    /// It boots with these, so another machine with the same can go on from its snapshot: what seldom changes.
+    booted: BTreeMap<String, Content>,
+    /// It gets these with its job.
+    delivered: BTreeMap<String, Content>,
     /// Whether programs keep the names of their routines.
     has_symbols: bool,
 }
@@ -29,11 +32,10 @@ pub struct Image {
 enum Content {
     Copy(PathBuf),
     Bytes(Vec<u8>),
-    Link(String),
 }
 
 impl Image {
-    /// This program as `/klatch`, and its libraries.
+    /// This program as `/klatch`, and its libraries, which the machine boots with.
     ///
     /// # Errors
     /// The dynamic linker cannot list its libraries.
@@ -42,6 +44,7 @@ impl Image {
         let program = std::fs::read_link(own).map_err(|source| LabError::file("resolve", own, source))?;
         let mut image = Image::default();
         image.add_program("/klatch", &program)?;
+        image.booted = std::mem::take(&mut image.delivered);
         Ok(image)
     }
 
@@ -60,8 +63,8 @@ impl Image {
         if let Some(name) = libraries.missing.first() {
             return Err(missing(program, name));
         }
-        self.files.extend(libraries.paths.into_iter().map(copy));
-        self.files.insert(at.to_owned(), Content::Copy(program.to_owned()));
+        self.delivered.extend(libraries.paths.into_iter().map(copy));
+        self.delivered.insert(at.to_owned(), Content::Copy(program.to_owned()));
         Ok(())
     }
 
@@ -87,7 +90,7 @@ impl Image {
         }
     }
 
-    /// Adds a whole folder, and the libraries outside it that its programs need.
+    /// Adds a whole folder, and the libraries outside it that its programs need. The machine boots with it.
     ///
     /// # Errors
     /// A file cannot be read, or the dynamic linker cannot list the libraries of one.
@@ -103,9 +106,9 @@ impl Image {
                 return Err(missing(path, name));
             }
             let elsewhere = libraries.paths.into_iter().filter(|library| !library.starts_with(&from));
-            self.files.extend(elsewhere.map(copy));
+            self.booted.extend(elsewhere.map(copy));
             let inside = path.strip_prefix(&from).unwrap_or(path);
-            self.files.insert(format!("{at}/{}", inside.display()), Content::Copy(path.clone()));
+            self.booted.insert(format!("{at}/{}", inside.display()), Content::Copy(path.clone()));
         }
         Ok(())
     }
@@ -123,7 +126,7 @@ impl Image {
             let path = entry.map_err(failed)?.path();
             if let Some(name) = path.file_name().filter(|_| path.extension() == Some(OsStr::new(extension))) {
                 let at = format!("{at}/{}", name.display());
-                self.files.insert(at, Content::Copy(path.clone()));
+                self.delivered.insert(at, Content::Copy(path.clone()));
             }
         }
         Ok(())
@@ -131,45 +134,60 @@ impl Image {
 
     /// Adds a file with this content.
     pub fn add_bytes(&mut self, at: &str, bytes: Vec<u8>) {
-        self.files.insert(at.to_owned(), Content::Bytes(bytes));
+        self.delivered.insert(at.to_owned(), Content::Bytes(bytes));
     }
 
-    /// Adds a module of the kernel, which is loaded after those that were added before.
+    /// Adds a module of the kernel, which the machine loads at its boot after those that were added before.
     pub fn add_module(&mut self, module: Vec<u8>) {
-        let number = self.files.keys().filter(|name| name.starts_with(MODULES)).count();
-        self.add_bytes(&format!("{MODULES}/{number:02}.ko"), module);
+        let number = self.booted.keys().filter(|name| name.starts_with(MODULES)).count();
+        self.booted.insert(format!("{MODULES}/{number:02}.ko"), Content::Bytes(module));
     }
 
-    /// Adds a symbolic link to `to`.
-    pub fn add_link(&mut self, at: &str, to: &str) {
-        self.files.insert(at.to_owned(), Content::Link(to.to_owned()));
-    }
-
-    /// The image as a cpio archive, which the kernel unpacks at boot.
+    /// What the machine boots with as a cpio archive, which the kernel unpacks.
     ///
     /// # Errors
     /// A file cannot be read.
-    pub(crate) fn bytes(&self) -> Result<Vec<u8>, LabError> {
+    pub(crate) fn root(&self) -> Result<Vec<u8>, LabError> {
         let failed = |source| LabError::file("make the image of", Path::new("/"), source);
         let mut archive = Archive::new(Vec::new());
         for folder in self.folders() {
             archive.folder(&folder).map_err(failed)?;
         }
-        for (at, content) in &self.files {
-            match content {
-                Content::Copy(from) => {
-                    let bytes = std::fs::read(from).map_err(|source| LabError::file("read", from, source))?;
-                    archive.program(at, &strip(bytes, self.has_symbols))
-                }
-                Content::Bytes(bytes) => archive.program(at, bytes),
-                Content::Link(to) => archive.link(at, to),
-            }
-            .map_err(failed)?;
+        for (at, content) in &self.booted {
+            archive.program(at, &self.content(content)?).map_err(failed)?;
         }
         archive.end().map_err(failed)
     }
 
-    /// All folders, each before the files and folders in it.
+    /// What the machine gets with its job as a tar archive, without the time of anything, so that the same files make the same archive.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub(crate) fn delivery(&self) -> Result<Vec<u8>, LabError> {
+        let mut archive = tar::Builder::new(Vec::new());
+        for (at, content) in self.delivered.iter().filter(|(at, _)| !self.booted.contains_key(*at)) {
+            let bytes = self.content(content)?;
+            let mut header = tar::Header::new_gnu();
+            header.set_mode(0o755);
+            header.set_size(bytes.len() as u64);
+            archive
+                .append_data(&mut header, at.trim_start_matches('/'), &bytes[..])
+                .map_err(|source| LabError::file("archive", Path::new(at), source))?;
+        }
+        archive.into_inner().map_err(|source| LabError::file("archive", Path::new("/"), source))
+    }
+
+    fn content(&self, content: &Content) -> Result<Vec<u8>, LabError> {
+        match content {
+            Content::Copy(from) => {
+                let bytes = std::fs::read(from).map_err(|source| LabError::file("read", from, source))?;
+                Ok(strip(bytes, self.has_symbols))
+            }
+            Content::Bytes(bytes) => Ok(bytes.clone()),
+        }
+    }
+
+    /// All folders that it boots with, each before the files and folders in it.
     fn folders(&self) -> BTreeSet<String> {
         let mounts = ["/dev", "/proc", "/sys", "/tmp", "/run", "/out"].map(str::to_owned);
         let above = |path: &String| {
@@ -179,7 +197,7 @@ impl Image {
                 .filter(|folder| folder != "/")
                 .collect::<Vec<_>>()
         };
-        mounts.into_iter().chain(self.files.keys().flat_map(above)).collect()
+        mounts.into_iter().chain(self.booted.keys().flat_map(above)).collect()
     }
 }
 
@@ -256,9 +274,18 @@ mod tests {
 
     #[test]
     fn a_program_comes_with_its_libraries_and_their_folders() {
-        let image = Image::of_this_program().unwrap();
-        assert!(image.files.contains_key("/klatch") && image.files.contains_key(LINKER));
-        assert!(image.files.keys().any(|path| path.ends_with("/libc.so.6")), "{:?}", image.files.keys());
+        let mut image = Image::of_this_program().unwrap();
+        assert!(image.booted.contains_key("/klatch") && image.booted.contains_key(LINKER));
+        assert!(image.booted.keys().any(|path| path.ends_with("/libc.so.6")), "{:?}", image.booted.keys());
+        image.add_in_place(Path::new("/bin/sh")).unwrap();
+        image.add_bytes("/etc/passwd", b"root".to_vec());
+        let delivery = image.delivery().unwrap();
+        assert_eq!(delivery, image.delivery().unwrap(), "equal files make equal archives");
+        let mut delivered = tar::Archive::new(&delivery[..]);
+        let names =
+            delivered.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().display().to_string());
+        // The libraries of a shell are those of this program.
+        assert_eq!(names.collect::<Vec<_>>(), ["bin/sh", "etc/passwd"]);
         let folders: Vec<String> = image.folders().into_iter().collect();
         let above = |deep: &str, high: &str| {
             let at = |name| folders.iter().position(|folder| folder == name);

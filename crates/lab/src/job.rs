@@ -22,6 +22,9 @@ pub(crate) const SETTLED_US: u64 = 29_000_000;
 /// Name of the job among the files that QEMU has for the machine: JSON, `null` for a machine that stops for a snapshot.
 pub(crate) const JOB_FILE: &str = "opt/klatch/job";
 
+/// Name of the files that come with the job: a tar archive.
+pub(crate) const DELIVERY_FILE: &str = "opt/klatch/files";
+
 /// The mark at the end of a complete answer.
 pub(crate) const END: &str = "\nklatch-lab-end\n";
 

@@ -14,8 +14,9 @@ use tempfile::TempDir;
 
 use crate::boot_settings::Boot;
 use crate::error::LabError;
+use crate::image::Image;
 use crate::inherit::inherit;
-use crate::job::{JOB_FILE, Job};
+use crate::job::{DELIVERY_FILE, JOB_FILE, Job};
 use crate::programs::QEMU;
 
 /// Time between two looks at a machine. The interruption is a flag without a descriptor, so there is nothing to poll.
@@ -65,7 +66,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// A running QEMU, killed on drop. Its working folder has its files: `console`, `answer`, `errors`, `job`.
+/// A running QEMU, killed on drop. Its working folder has its files: `console`, `answer`, `errors`, `job`, `files`.
 pub(crate) struct Machine {
     child: Child,
     folder: TempDir,
@@ -91,11 +92,11 @@ impl Machine {
         match from {
             Origin::Image(image) => {
                 write("image", image)?;
-                write("job", &serde_json::to_vec(&None::<Job>).expect("plain JSON"))?;
+                write_job(folder.path(), None, &Image::default())?;
                 command.args(["-initrd", "image", "-plugin", "./stop.so,reached=reached"]);
             }
             Origin::Snapshot(file) => {
-                write("job", &serde_json::to_vec(&boot.job).expect("a job is plain JSON"))?;
+                write_job(folder.path(), Some(&boot.job), &boot.files())?;
                 let state = format!("fd:{}", inherit(&mut command, file));
                 command.args(["-incoming", &state, "-plugin", "./stop.so"]);
                 // A machine that moved announces itself to networks, and each time wakes the main thread. There is no network, but several
@@ -117,9 +118,9 @@ impl Machine {
     /// Boots a machine with its console on this terminal, in real time.
     pub(crate) fn start_shell(boot: &Boot<'_>) -> Result<Machine, LabError> {
         let folder = folder_for_boot()?;
-        write_file(&folder.path().join("image"), &boot.image.bytes()?)?;
-        let job = serde_json::to_vec(&boot.job).expect("a job is plain JSON");
-        write_file(&folder.path().join("job"), &job)?;
+        let files = boot.files();
+        write_file(&folder.path().join("image"), &files.root()?)?;
+        write_job(folder.path(), Some(&boot.job), &files)?;
         let mut command = Program::new(QEMU);
         command.args(arguments(boot)).current_dir(folder.path());
         command.arg("-kernel").arg(absolute(boot.kernel)?).args(["-initrd", "image", "-serial", "mon:stdio"]);
@@ -185,6 +186,7 @@ pub(crate) fn arguments(boot: &Boot<'_>) -> Vec<String> {
     add("-rtc", "base=2020-01-01T00:00:00,clock=vm".to_owned());
     add("-seed", boot.seed.to_string());
     add("-fw_cfg", format!("name={JOB_FILE},file=job"));
+    add("-fw_cfg", format!("name={DELIVERY_FILE},file=files"));
     // The kernel passes the arguments after `--` to the first program.
     add("-append", format!("{} rdinit=/klatch -- lab guest", kernel_parameters(&boot.parameters)));
     if boot.counters.is_some() {
@@ -235,6 +237,12 @@ fn folder_for_boot() -> Result<TempDir, LabError> {
 /// QEMU runs in a folder of its own.
 fn absolute(path: &Path) -> Result<PathBuf, LabError> {
     std::path::absolute(path).map_err(|source| LabError::file("find", path, source))
+}
+
+/// Writes what the machine gets from QEMU: its job, if it has one, and the files that come with it.
+fn write_job(folder: &Path, job: Option<&Job>, files: &Image) -> Result<(), LabError> {
+    write_file(&folder.join("job"), &serde_json::to_vec(&job).expect("a job is plain JSON"))?;
+    write_file(&folder.join("files"), &files.delivery()?)
 }
 
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), LabError> {

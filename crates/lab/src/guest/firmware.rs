@@ -1,12 +1,13 @@
-//! Files that QEMU has for the machine (its device `fw_cfg`), read by port I/O: the emulated CPU gets each byte at once, so the time when
-//! QEMU's other threads run makes no difference, and no driver is needed.
+//! Files that QEMU has for the machine (its device `fw_cfg`). The emulated CPU waits while the device copies what it asks for, so the time
+//! when QEMU's other threads run makes no difference, and no driver is needed.
 #![allow(unsafe_code)]
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::ptr::NonNull;
 
-/// Selects what is read, and reads it byte by byte.
-const SELECTOR: u16 = 0x510;
-const DATA: u16 = 0x511;
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 /// Number of the directory of files.
 const DIRECTORY: u16 = 0x19;
@@ -14,73 +15,152 @@ const DIRECTORY: u16 = 0x19;
 const ENTRY: usize = 64;
 const NAME_AT: usize = 8;
 
-/// The file of this name; `None` if there is none.
-///
-/// # Errors
-/// The kernel does not allow port I/O.
-pub(super) fn read_file(name: &str) -> io::Result<Option<Vec<u8>>> {
-    allow_ports()?;
-    select(DIRECTORY);
-    let count = u32::from_be_bytes(read::<4>());
-    for _ in 0..count {
-        let entry = read::<ENTRY>();
-        let is_named = entry[NAME_AT..].split(|byte| *byte == 0).next() == Some(name.as_bytes());
-        if is_named {
-            let [a, b, c, d, high, low, ..] = entry;
-            let mut content = vec![0; u32::from_be_bytes([a, b, c, d]) as usize];
-            select(u16::from_be_bytes([high, low]));
-            read_to(&mut content);
-            return Ok(Some(content));
+/// What the device is asked to do: to fail, in its answer; to copy to memory; to begin with a file, whose number is above.
+const FAILED: u32 = 1;
+const READ: u32 = 1 << 1;
+const SELECT: u32 = 1 << 3;
+
+const PAGE: usize = 4096;
+
+/// Of an entry of `/proc/self/pagemap`: the number of the page's frame in memory.
+const FRAME: u64 = (1 << 55) - 1;
+
+/// A file of QEMU.
+pub(super) struct FirmwareFile {
+    device: Device,
+    /// Bytes that have not been read.
+    left: usize,
+}
+
+impl FirmwareFile {
+    /// The file of this name.
+    ///
+    /// # Errors
+    /// There is none, or the kernel does not allow to ask the device.
+    pub(super) fn open(name: &str) -> io::Result<FirmwareFile> {
+        let mut directory = FirmwareFile { device: Device::open()?, left: size_of::<u32>() };
+        directory.device.transfer(SELECT | u32::from(DIRECTORY) << 16, 0)?;
+        let mut count = [0; size_of::<u32>()];
+        directory.read_exact(&mut count)?;
+        let count = u32::from_be_bytes(count);
+        directory.left = count as usize * ENTRY;
+        for _ in 0..count {
+            let mut entry = [0; ENTRY];
+            directory.read_exact(&mut entry)?;
+            if entry[NAME_AT..].split(|byte| *byte == 0).next() == Some(name.as_bytes()) {
+                let [a, b, c, d, high, low, ..] = entry;
+                let mut device = directory.device;
+                device.transfer(SELECT | u32::from(u16::from_be_bytes([high, low])) << 16, 0)?;
+                return Ok(FirmwareFile { device, left: u32::from_be_bytes([a, b, c, d]) as usize });
+            }
+        }
+        Err(io::Error::other(format!("QEMU has no file {name}")))
+    }
+}
+
+impl Read for FirmwareFile {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let length = to.len().min(self.left).min(PAGE);
+        if length > 0 {
+            to[..length].copy_from_slice(self.device.transfer(READ, length)?);
+            self.left -= length;
+        }
+        Ok(length)
+    }
+}
+
+/// The device, and two pages of memory that it knows by the places of their frames: its order, and what it copies.
+struct Device {
+    pages: NonNull<u8>,
+    frames: File,
+}
+
+impl Device {
+    fn open() -> io::Result<Device> {
+        allow_ports(true)?;
+        let frames = File::open("/proc/self/pagemap")?;
+        let flags = MapFlags::PRIVATE | MapFlags::LOCKED | MapFlags::POPULATE;
+        // SAFETY: the new mapping has a place of its own.
+        let pages = unsafe {
+            mmap_anonymous(std::ptr::null_mut(), 2 * PAGE, ProtFlags::READ | ProtFlags::WRITE, flags)?
+        };
+        let pages = NonNull::new(pages.cast()).ok_or_else(|| io::Error::other("no memory at address 0"))?;
+        Ok(Device { pages, frames })
+    }
+
+    /// Gives the device an order, which it carries out before the next instruction, and returns what it copied.
+    fn transfer(&mut self, order: u32, length: usize) -> io::Result<&[u8]> {
+        assert!(length <= PAGE, "there is one page for it");
+        let [order_at, data_at] = [self.place(0)?, self.place(1)?];
+        let words = [u64::from(order) << 32 | length as u64, data_at].map(u64::to_be_bytes);
+        // SAFETY: the first page has room for the order, and nothing else refers to it. The device writes at most `length` bytes to the
+        // second page, and its answer to the first, and is done when the instruction is.
+        let answer = unsafe {
+            self.pages.cast::<[[u8; 8]; 2]>().write_volatile(words);
+            ask(order_at);
+            u32::from_be(self.pages.cast::<u32>().read_volatile())
+        };
+        if answer & FAILED != 0 {
+            return Err(io::Error::other("the device fw_cfg failed"));
+        }
+        // SAFETY: the page is readable as long as `self` is, and the device writes to it in this function only.
+        Ok(unsafe { std::slice::from_raw_parts(self.pages.as_ptr().add(PAGE), length) })
+    }
+
+    /// Where one of the pages is in the machine's memory.
+    fn place(&self, number: usize) -> io::Result<u64> {
+        let mut entry = [0; size_of::<u64>()];
+        let page = self.pages.as_ptr() as usize / PAGE + number;
+        self.frames.read_exact_at(&mut entry, (page * size_of::<u64>()) as u64)?;
+        match u64::from_ne_bytes(entry) & FRAME {
+            0 => Err(io::Error::other("the kernel hides the places of pages (/proc/self/pagemap)")),
+            frame => Ok(frame * PAGE as u64),
         }
     }
-    Ok(None)
 }
 
-fn read<const N: usize>() -> [u8; N] {
-    let mut bytes = [0; N];
-    read_to(&mut bytes);
-    bytes
+impl Drop for Device {
+    fn drop(&mut self) {
+        // SAFETY: nothing refers to the pages any more. A failure would leave them to the end of the process.
+        let _ = unsafe { munmap(self.pages.as_ptr().cast(), 2 * PAGE) };
+        // The programs of the job would inherit it, and each switch to one would cost more. They can get it again: they are root.
+        let _ = allow_ports(false);
+    }
 }
+
+/// Ports of the two halves of the place of an order, the higher first. The lower one starts it.
+#[cfg(target_arch = "x86_64")]
+const ORDER: [u16; 2] = [0x514, 0x518];
 
 #[cfg(target_arch = "x86_64")]
-fn allow_ports() -> io::Result<()> {
+fn allow_ports(allowed: bool) -> io::Result<()> {
     // SAFETY: the call takes only numbers. The ports are of one device, which nothing else uses.
-    match unsafe { libc::ioperm(SELECTOR.into(), 2, 1) } {
+    match unsafe { libc::ioperm(ORDER[0].into(), 8, allowed.into()) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
+/// Tells the device where an order is.
+///
+/// # Safety
+/// The order may be carried out: it names memory of the caller.
 #[cfg(target_arch = "x86_64")]
-fn select(number: u16) {
-    // SAFETY: the process may use the port, and the write has no effect on memory.
-    unsafe {
-        std::arch::asm!("out dx, ax", in("dx") SELECTOR, in("ax") number, options(nomem, nostack, preserves_flags));
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn read_to(bytes: &mut [u8]) {
-    // SAFETY: the process may use the port, and `bytes` has room for as many bytes as are read. The direction flag is clear by the ABI.
-    unsafe {
-        std::arch::asm!(
-            "rep insb",
-            in("dx") DATA,
-            inout("rdi") bytes.as_mut_ptr() => _,
-            inout("rcx") bytes.len() => _,
-            options(nostack, preserves_flags)
-        );
+unsafe fn ask(order_at: u64) {
+    let halves = [(order_at >> 32) as u32, order_at as u32].map(u32::to_be);
+    for (port, half) in ORDER.into_iter().zip(halves) {
+        // SAFETY: the process may use the port. Memory changes as the caller allows; the compiler takes it that all may.
+        unsafe {
+            std::arch::asm!("out dx, eax", in("dx") port, in("eax") half, options(nostack, preserves_flags));
+        }
     }
 }
 
 /// Only x86-64 is emulated.
 #[cfg(not(target_arch = "x86_64"))]
-fn allow_ports() -> io::Result<()> {
+fn allow_ports(_: bool) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn select(_: u16) {}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn read_to(_: &mut [u8]) {}
+unsafe fn ask(_: u64) {}

@@ -5,7 +5,7 @@ mod system;
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{self, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -15,8 +15,9 @@ use klatch_host::machine::IN_LAB;
 use klatch_instruments::counters::Counters;
 use klatch_instruments::stop::stop_here;
 
+use self::firmware::FirmwareFile;
 use crate::image::MODULES;
-use crate::job::{Answer, END, JOB_FILE, Job, SETTLED_US, Step};
+use crate::job::{Answer, DELIVERY_FILE, END, JOB_FILE, Job, SETTLED_US, Step};
 
 /// Working folder of the commands; its files return with the answer.
 const OUT: &str = "/out";
@@ -44,6 +45,7 @@ fn run_job() -> io::Result<()> {
     system::prepare()?;
     system::load_modules(Path::new(MODULES))?;
     let job = take_job()?;
+    take_delivery().map_err(|error| io::Error::other(format!("the files of the job: {error}")))?;
     if let Some(counters) = Counters::detect() {
         // From the first process on, so that every call is known when counting begins.
         counters.track().map_err(io::Error::other)?;
@@ -75,8 +77,7 @@ fn run_job() -> io::Result<()> {
 /// The job of this machine. One that is booted for a snapshot has none yet: it stops, and goes on as another one that has.
 fn take_job() -> io::Result<Job> {
     let job = || -> io::Result<Option<Job>> {
-        let text = firmware::read_file(JOB_FILE)?.unwrap_or_default();
-        Ok(serde_json::from_slice(&text)?)
+        Ok(serde_json::from_reader(BufReader::new(FirmwareFile::open(JOB_FILE)?))?)
     };
     if let Some(job) = job()? {
         return Ok(job);
@@ -84,6 +85,13 @@ fn take_job() -> io::Result<Job> {
     system::sleep_until(SETTLED_US);
     stop_here();
     job()?.ok_or_else(|| io::Error::other("it went on without a job"))
+}
+
+/// Puts the files that came with the job in their places.
+fn take_delivery() -> io::Result<()> {
+    let mut archive = tar::Archive::new(FirmwareFile::open(DELIVERY_FILE)?);
+    archive.set_preserve_mtime(false);
+    archive.unpack("/")
 }
 
 fn run_step(command: Vec<String>) -> io::Result<Step> {

@@ -20,10 +20,6 @@ pub(super) fn prepare() -> io::Result<()> {
         ("tmpfs", "/out"),
         ("debugfs", "/sys/kernel/debug"),
     ] {
-        // The image may have files there, such as a scheduler that was built in /tmp.
-        if kind == "tmpfs" && std::fs::read_dir(at).is_ok_and(|mut entries| entries.next().is_some()) {
-            continue;
-        }
         match mount(kind, at, kind, MountFlags::empty(), None) {
             // The kernel may have mounted /dev already.
             Ok(()) | Err(rustix::io::Errno::BUSY) => {}

@@ -112,6 +112,11 @@ fn a_machine_from_a_snapshot_counts_as_one_that_boots_anew() {
         assert!(!said.contains("snapshot"), "{said}");
         assert_eq!(state.metadata().unwrap().modified().unwrap(), made);
     }
+    // Files come with the job, so another one makes no other machine.
+    let file = folder.path().join("file");
+    std::fs::write(&file, [7; 100_000]).unwrap();
+    counted_probe(Some(&cache), &["--file", file.to_str().unwrap()], &out);
+    assert_eq!((state.metadata().unwrap().modified().unwrap(), snapshots().len()), (made, 1));
     OpenOptions::new().append(true).open(state).unwrap().write_all(b"!").unwrap();
     let (counts, said) = run();
     assert_eq!(counts, anew, "after the damage");
