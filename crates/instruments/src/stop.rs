@@ -25,6 +25,27 @@ pub fn stop_here() {
     }
 }
 
-/// Only x86-64 is emulated.
-#[cfg(not(target_arch = "x86_64"))]
+/// Executes the mark where the machine stops, and in the next block the one by which the plugin would see that it did not: each is two moves
+/// of a number to nowhere (`movz xzr`).
+#[cfg(target_arch = "aarch64")]
+#[inline(never)]
+pub fn stop_here() {
+    // SAFETY: the instructions have no effect but for a jump from one to the next.
+    unsafe {
+        std::arch::asm!(
+            ".p2align 3",
+            "movz xzr, #0x5453",
+            "movz xzr, #0x504f",
+            "b 2f",
+            ".p2align 3",
+            "2:",
+            "movz xzr, #0x4557",
+            "movz xzr, #0x544e",
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Machines of other architectures are not emulated.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub fn stop_here() {}

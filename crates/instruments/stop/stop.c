@@ -33,9 +33,27 @@ enum { MAIN_POLLS = SYS_ppoll };
 
 EXPORTED int qemu_plugin_version = 1;
 
-/* nopl with displacements that no compiler writes. The second is executed right after the first in another block. */
-static const unsigned char HERE[MARK_BYTES] = { 0x0f, 0x1f, 0x84, 0x00, 'S', 'T', 'O', 'P' };
-static const unsigned char BEHIND[MARK_BYTES] = { 0x0f, 0x1f, 0x84, 0x00, 'W', 'E', 'N', 'T' };
+/* The marks of an architecture. The second is executed right after the first in another block. */
+struct marks {
+    unsigned char here[MARK_BYTES], behind[MARK_BYTES];
+    size_t first_bytes; /* of the first instruction of a mark */
+};
+
+/* nopl with displacements that no compiler writes. */
+static const struct marks X86_64 = {
+    { 0x0f, 0x1f, 0x84, 0x00, 'S', 'T', 'O', 'P' },
+    { 0x0f, 0x1f, 0x84, 0x00, 'W', 'E', 'N', 'T' },
+    MARK_BYTES,
+};
+
+/* movz xzr, which no compiler writes, with "ST" and "OP", and with "WE" and "NT". */
+static const struct marks AARCH64 = {
+    { 0x7f, 0x8a, 0x8a, 0xd2, 0xff, 0x09, 0x8a, 0xd2 },
+    { 0xff, 0xaa, 0x88, 0xd2, 0xdf, 0x89, 0x8a, 0xd2 },
+    4,
+};
+
+static const struct marks *marks = &X86_64;
 
 /* The file that is made when the mark is reached; empty in a machine that goes on. */
 static char reached[PAGE];
@@ -154,18 +172,19 @@ static void translated(uint64_t plugin, struct qemu_plugin_tb *tb)
         const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
 
         /* Outside RAM the address is none, or a small number. The marks are aligned. */
-        if (qemu_plugin_insn_size(instruction) != MARK_BYTES || (uintptr_t)bytes < PAGE || (uintptr_t)bytes % MARK_BYTES)
+        if (qemu_plugin_insn_size(instruction) != marks->first_bytes || (uintptr_t)bytes < PAGE || (uintptr_t)bytes % MARK_BYTES)
             continue;
-        if (!memcmp(bytes, HERE, MARK_BYTES))
+        if (!memcmp(bytes, marks->here, MARK_BYTES))
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, stops_here, NO_REGISTERS, NULL);
-        else if (!memcmp(bytes, BEHIND, MARK_BYTES))
+        else if (!memcmp(bytes, marks->behind, MARK_BYTES))
             qemu_plugin_register_vcpu_insn_exec_cb(instruction, went_on, NO_REGISTERS, NULL);
     }
 }
 
 EXPORTED int qemu_plugin_install(uint64_t plugin, const struct qemu_machine *machine, int argc, char **argv)
 {
-    (void)machine;
+    if (!strcmp(machine->target_name, "aarch64"))
+        marks = &AARCH64;
     if (argc > 1 || (argc && (strncmp(argv[0], "reached=", 8) || strlen(argv[0] + 8) >= sizeof(reached)))) {
         fprintf(stderr, "klatch: the stop of the machine: unknown argument\n");
         return 1;

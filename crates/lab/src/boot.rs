@@ -15,7 +15,6 @@ use crate::error::LabError;
 use crate::job::{Answer, END};
 use crate::machine::{Machine, Origin, Watch};
 use crate::monitor::Monitor;
-use crate::programs::require_qemu;
 use crate::snapshot::Stopped;
 use crate::snapshots::{Kept, key};
 
@@ -31,8 +30,7 @@ struct Booted {
 /// # Errors
 /// See [`LabError`].
 pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
-    require_qemu()?;
-    boot.cpus.check(boot.counters.is_some())?;
+    check(boot)?;
     let watch = Watch::new(boot);
     let booted = booted(boot, &watch)?;
     let mut machine = Machine::start(boot, Origin::Snapshot(&booted.state))?;
@@ -52,6 +50,13 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
         Some(json) => serde_json::from_str(json).map_err(|error| machine.without_answer(&error.to_string())),
         None => Err(machine.without_answer(&ended?.to_string())),
     }
+}
+
+/// Checks what can be known before a boot.
+fn check(boot: &Boot<'_>) -> Result<(), LabError> {
+    let architecture = boot.image.architecture();
+    architecture.require_qemu()?;
+    boot.cpus.check(architecture, boot.counters.is_some())
 }
 
 /// The state of the machine after its boot: that of an earlier boot, if it is kept.
@@ -104,7 +109,6 @@ fn through_pipe(mut stopped: Stopped, watch: &Watch<'_>) -> Result<Booted, LabEr
 /// # Errors
 /// See [`LabError`].
 pub fn shell(boot: &Boot<'_>) -> Result<(), LabError> {
-    require_qemu()?;
-    boot.cpus.check(boot.counters.is_some())?;
+    check(boot)?;
     Machine::start_shell(boot)?.wait(&Watch::new(boot)).map(drop)
 }

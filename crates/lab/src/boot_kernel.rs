@@ -10,6 +10,7 @@ use klatch_host::privileges::{
 
 use klatch_schedulers::SchedulerSpec;
 
+use crate::architecture::Architecture;
 use crate::download::{kernel_config, kernel_file, module_files};
 use crate::error::LabError;
 use crate::image::Image;
@@ -34,7 +35,9 @@ const DRIVERS: [&str; 2] = ["virtio_pci", "virtio_console"];
 pub struct BootKernel {
     /// Its version, as `uname -r` prints it.
     pub release: String,
-    /// Path of its image (bzImage).
+    /// Its architecture, and so that of the machine and its programs.
+    pub architecture: Architecture,
+    /// Path of its image: bzImage, or Image on arm64.
     pub image: PathBuf,
     origin: Origin,
 }
@@ -50,8 +53,8 @@ enum Origin {
 }
 
 impl BootKernel {
-    /// The kernel that `name` means: a pinned one (`6.18`), one that was fetched from Debian (`6.12`, `7.3.4+deb13-cloud-amd64`), or a file:
-    /// a Debian package, or an image such as `arch/x86/boot/bzImage`, whose modules are in `modules` (`…/lib/modules/RELEASE`). `progress`
+    /// The kernel that `name` means: a pinned one (`6.18`, `6.18:arm64`), one that was fetched from Debian (`6.12`,
+    /// `7.3.4+deb13-cloud-amd64`), or a file: a Debian package, or an image such as `arch/x86/boot/bzImage`, whose modules are in `modules` (`…/lib/modules/RELEASE`). `progress`
     /// receives a line before a download.
     ///
     /// # Errors
@@ -68,14 +71,19 @@ impl BootKernel {
         }
         Ok(if let Some(pinned) = Kernel::find(name) {
             let image = kernel_file(pinned, progress)?;
-            BootKernel { release: pinned.version.to_owned(), image, origin: Origin::Pinned(pinned) }
+            BootKernel {
+                release: pinned.version.to_owned(),
+                architecture: pinned.architecture,
+                image,
+                origin: Origin::Pinned(pinned),
+            }
         } else if is_path(name) {
             match is_package {
                 true => from_packages(&[path.to_owned()], progress)?,
                 false => from_image(path, modules)?,
             }
         } else {
-            let folder = fetched()?.into_iter().rfind(|one| is_of_series(&one.release, name));
+            let folder = fetched()?.into_iter().rfind(|one| one.is_named(name));
             from_folder(&folder.ok_or_else(|| no_kernel(name))?.folder)?
         })
     }
@@ -92,9 +100,7 @@ impl BootKernel {
     pub fn check(name: &str) -> Result<(), LabError> {
         let is_there = match is_path(name) {
             true => Path::new(name).is_file(),
-            false => {
-                Kernel::find(name).is_some() || fetched()?.iter().any(|one| is_of_series(&one.release, name))
-            }
+            false => Kernel::find(name).is_some() || fetched()?.iter().any(|one| one.is_named(name)),
         };
         if is_there { Ok(()) } else { Err(no_kernel(name)) }
     }
@@ -169,6 +175,17 @@ pub struct Fetched {
 }
 
 impl Fetched {
+    /// Its architecture; `None` if its image cannot be read.
+    pub fn architecture(&self) -> Option<Architecture> {
+        header_of(&self.folder.join(IMAGE)).ok().map(|(architecture, _)| architecture)
+    }
+
+    /// Whether `name` is its version or series, and its architecture.
+    fn is_named(&self, name: &str) -> bool {
+        let (version, architecture) = Architecture::split(name);
+        is_of_series(&self.release, version) && self.architecture() == Some(architecture)
+    }
+
     /// Text of its configuration; `None` if its packages have none.
     pub fn config(&self) -> Option<Vec<u8>> {
         std::fs::read(self.folder.join(CONFIG)).ok()
@@ -207,7 +224,7 @@ fn is_path(name: &str) -> bool {
 }
 
 fn no_kernel(name: &str) -> LabError {
-    let mut names: Vec<String> = Kernel::all().iter().map(|kernel| kernel.name.to_owned()).collect();
+    let mut names: Vec<String> = Kernel::all().iter().map(Kernel::name).collect();
     names.extend(fetched().unwrap_or_default().into_iter().map(|one| one.release));
     LabError::NoKernel { name: name.to_owned(), names: names.join(", ") }
 }
@@ -242,7 +259,7 @@ pub(crate) fn from_packages(
     std::fs::write(temporary.path().join(SUMS), sums).map_err(failed)?;
     let image = temporary.path().join(IMAGE);
     let release = match File::open(&image) {
-        Ok(_) => release_of(&image)?,
+        Ok(_) => header_of(&image)?.1,
         Err(_) => {
             let names: Vec<String> = packages.iter().map(|package| package.display().to_string()).collect();
             return Err(LabError::NoImage { packages: names.join(", ") });
@@ -288,7 +305,7 @@ fn from_folder(folder: &Path) -> Result<BootKernel, LabError> {
 
 /// A kernel that the user has built. Its configuration is looked for where a build and a distribution put it.
 fn from_image(image: &Path, modules: Option<&Path>) -> Result<BootKernel, LabError> {
-    let release = release_of(image)?;
+    let (_, release) = header_of(image)?;
     let beside = image.parent().unwrap_or(Path::new("."));
     let candidates = [beside.join(format!("config-{release}")), beside.join("../../../.config")];
     let config = candidates.iter().find_map(|path| std::fs::read(path).ok());
@@ -296,40 +313,69 @@ fn from_image(image: &Path, modules: Option<&Path>) -> Result<BootKernel, LabErr
 }
 
 fn kernel_of(image: &Path, config: Option<Vec<u8>>, modules: Option<&Path>) -> Result<BootKernel, LabError> {
-    let release = release_of(image)?;
+    let (architecture, release) = header_of(image)?;
     let read = |folder: &Path| {
         Modules::in_folder(folder).map_err(|source| LabError::file("read the modules in", folder, source))
     };
     let modules = modules.map(read).transpose()?.unwrap_or_default();
     if let Some(config) = &config {
-        check_options(&release, &String::from_utf8_lossy(config), &modules)?;
+        check_options(architecture, &release, &String::from_utf8_lossy(config), &modules)?;
     }
-    Ok(BootKernel { release, image: image.to_owned(), origin: Origin::Files { config, modules } })
+    Ok(BootKernel {
+        release,
+        architecture,
+        image: image.to_owned(),
+        origin: Origin::Files { config, modules },
+    })
+}
+
+/// Architecture and version of an image.
+fn header_of(image: &Path) -> Result<(Architecture, String), LabError> {
+    let failed = |source| LabError::file("read the kernel", image, source);
+    let bytes = std::fs::read(image).map_err(failed)?;
+    let amd64 = release_of_amd64(&bytes).map(|release| (Architecture::Amd64, release));
+    let arm64 = || Some((Architecture::Arm64, release_of_arm64(&bytes)?));
+    amd64.or_else(arm64).ok_or_else(|| {
+        let cause = "it is no bzImage of x86-64 and no Image of arm64; take arch/x86/boot/bzImage or arch/arm64/boot/Image of the build, \
+                     and not vmlinux";
+        failed(io::Error::other(cause))
+    })
 }
 
 /// The version in the header of a bzImage, see Documentation/arch/x86/boot.rst of Linux: after the magic number `HdrS`, the field
 /// `kernel_version` is the offset of a text, less 512.
-fn release_of(image: &Path) -> Result<String, LabError> {
-    let failed = |source| LabError::file("read the kernel", image, source);
-    let mut head = Vec::new();
-    File::open(image).and_then(|file| file.take(1 << 16).read_to_end(&mut head)).map_err(failed)?;
-    let release = || {
-        (head.get(0x202..0x206)? == b"HdrS").then_some(())?;
-        let offset = usize::from(u16::from_le_bytes(head.get(0x20e..0x210)?.try_into().ok()?)) + 0x200;
-        let text = head.get(offset..)?.split(|byte| *byte == 0 || *byte == b' ').next()?;
-        let text = std::str::from_utf8(text).ok()?;
-        let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-_~".contains(&byte));
-        (is_plain && text.starts_with(|c: char| c.is_ascii_digit())).then(|| text.to_owned())
-    };
-    release().ok_or_else(|| {
-        let cause = "it is no bzImage of x86-64; take arch/x86/boot/bzImage of the build, and not vmlinux";
-        failed(io::Error::other(cause))
-    })
+fn release_of_amd64(image: &[u8]) -> Option<String> {
+    (image.get(0x202..0x206)? == b"HdrS").then_some(())?;
+    let offset = usize::from(u16::from_le_bytes(image.get(0x20e..0x210)?.try_into().ok()?)) + 0x200;
+    release_at(image.get(offset..)?)
+}
+
+/// The version in an Image of arm64, whose header has a magic number (Documentation/arch/arm64/booting.rst) and no version: the kernel's
+/// own text has it.
+fn release_of_arm64(image: &[u8]) -> Option<String> {
+    const BANNER: &[u8] = b"Linux version ";
+    (image.get(0x38..0x3c)? == b"ARM\x64").then_some(())?;
+    // Formats with the same words have no number.
+    let banners = image.windows(BANNER.len()).enumerate().filter(|(_, part)| *part == BANNER);
+    banners.map(|(at, _)| &image[at + BANNER.len()..]).find_map(release_at)
+}
+
+/// The version at the start of a text.
+fn release_at(text: &[u8]) -> Option<String> {
+    let text = text.split(|byte| *byte == 0 || *byte == b' ').next()?;
+    let text = std::str::from_utf8(text).ok()?;
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-_~".contains(&byte));
+    (is_plain && text.starts_with(|c: char| c.is_ascii_digit())).then(|| text.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn arm64_image(release: &str) -> Vec<u8> {
+        let text = format!("Linux version %s\0Linux version {release}");
+        [&[0; 0x38][..], b"ARM\x64", &[0; 0x100], text.as_bytes()].concat()
+    }
 
     fn image(release: &str) -> Vec<u8> {
         let mut bytes = vec![0; 0x400];
@@ -344,10 +390,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bzImage");
         std::fs::write(&path, image("6.12.1-mine (me@here) #1 SMP")).unwrap();
-        assert_eq!(release_of(&path).unwrap(), "6.12.1-mine");
-        for wrong in [image("../../etc x"), b"\x7fELF".to_vec()] {
+        assert_eq!(header_of(&path).unwrap(), (Architecture::Amd64, "6.12.1-mine".to_owned()));
+        std::fs::write(&path, arm64_image("6.12.1-mine (me@here) #1 SMP")).unwrap();
+        assert_eq!(header_of(&path).unwrap(), (Architecture::Arm64, "6.12.1-mine".to_owned()));
+        let zipped = b"\x1f\x8b\x08 an Image.gz".to_vec();
+        for wrong in [image("../../etc x"), arm64_image("../../etc x"), b"\x7fELF".to_vec(), zipped] {
             std::fs::write(&path, wrong).unwrap();
-            assert!(release_of(&path).unwrap_err().to_string().contains("it is no bzImage"));
+            assert!(header_of(&path).unwrap_err().to_string().contains("it is no bzImage"));
         }
     }
 
@@ -363,6 +412,7 @@ mod tests {
     fn a_kernel_that_is_not_there_is_answered_with_those_that_are() {
         let error = BootKernel::check("4.0").unwrap_err().to_string();
         assert!(error.contains("there is no kernel 4.0") && error.contains("6.18, 7.2"), "{error}");
+        assert!(BootKernel::check("6.18:arm64").is_ok() && BootKernel::check("4.0:arm64").is_err());
         assert!(BootKernel::check("./no/bzImage").is_err());
         for own in ["6.18", "6.12", "linux-image.deb"] {
             let error = BootKernel::find(own, Some(Path::new("modules")), |_| {}).unwrap_err().to_string();

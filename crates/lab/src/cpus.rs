@@ -2,6 +2,7 @@
 
 use klatch_simulator::Topology;
 
+use crate::architecture::Architecture;
 use crate::error::LabError;
 
 /// Most CPUs of a machine.
@@ -28,12 +29,15 @@ impl Cpus {
     /// Checks that the lab has such a machine.
     ///
     /// # Errors
-    /// There are too many CPUs, or several nodes in a machine with counters, which find addresses in one block of memory.
-    pub fn check(self, counts: bool) -> Result<(), LabError> {
+    /// There are too many CPUs, several nodes in a machine with counters, which find addresses in one block of memory, or a topology on arm64.
+    pub fn check(self, architecture: Architecture, counts: bool) -> Result<(), LabError> {
         let wrong = |cause: String| Err(LabError::Machine { cause });
         match self {
             _ if !(1..=CPUS_MAX).contains(&self.number()) => {
                 wrong(format!("has 1 to {CPUS_MAX} CPUs, got {}", self.number()))
+            }
+            Cpus::Topology(_) if architecture == Architecture::Arm64 => {
+                wrong("of arm64 has CPUs without a topology; give their number".to_owned())
             }
             Cpus::Topology(topology) if counts && topology.levels()[0] > 1 => {
                 wrong("has one node if its instructions are counted; leave out the nodes".to_owned())
@@ -99,9 +103,15 @@ mod tests {
 
     #[test]
     fn machines_that_the_lab_does_not_have_are_refused() {
-        let check = |text: &str, counts| Cpus::Topology(text.parse().unwrap()).check(counts);
+        let check_on = |architecture, text: &str, counts| {
+            Cpus::Topology(text.parse().unwrap()).check(architecture, counts)
+        };
+        let check = |text: &str, counts| check_on(Architecture::Amd64, text, counts);
         assert!(check("2 nodes x 2 cores", false).is_ok() && check("2 llcs x 2 cores", true).is_ok());
         assert!(check("65 cpus", false).unwrap_err().to_string().contains("1 to 64 CPUs, got 65"));
         assert!(check("2 nodes x 2 cores", true).unwrap_err().to_string().contains("one node"));
+        let arm64 = check_on(Architecture::Arm64, "2 cores", false).unwrap_err().to_string();
+        assert!(arm64.contains("give their number"), "{arm64}");
+        assert!(Cpus::Number(2).check(Architecture::Arm64, true).is_ok());
     }
 }

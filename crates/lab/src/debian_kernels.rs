@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use klatch_host::privileges::{Program, cache_folder, temporary_folder};
 
+use crate::architecture::Architecture;
 use crate::boot_kernel::{BootKernel, from_packages, is_of_series, version_key};
 use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
@@ -25,8 +26,8 @@ const SUITES: [&str; 8] = [
 /// The keys that sign them, under the names that the package has given the file.
 const KEYRINGS: [&str; 2] =
     ["/usr/share/keyrings/debian-archive-keyring.pgp", "/usr/share/keyrings/debian-archive-keyring.gpg"];
-/// The flavour whose drivers are few: its packages are small, and boot quickly.
-const FLAVOUR: &str = "cloud-amd64";
+/// The flavour whose drivers are few, without its architecture: its packages are small, and boot quickly.
+const FLAVOUR: &str = "cloud";
 /// What the name of a kernel's package begins with.
 const IMAGE: &str = "linux-image-";
 /// Parts of a newer kernel, each a package of its own.
@@ -37,20 +38,27 @@ const APT_TIMEOUT: Duration = Duration::from_secs(600);
 /// apt with lists of its own, which leaves the machine's as they are and needs no root.
 pub struct DebianKernels {
     folder: PathBuf,
+    architecture: Architecture,
 }
 
 impl DebianKernels {
-    /// Reads the lists of the suites, of which those that have not changed are kept. `progress` receives a line before.
+    /// Reads the lists of the suites for an architecture, of which those that have not changed are kept. `progress` receives a line before.
     ///
     /// # Errors
     /// There is no apt, mirror or key, or no suite could be read.
-    pub fn read(progress: impl Fn(Preparing<'_>)) -> Result<DebianKernels, LabError> {
+    pub fn read(
+        architecture: Architecture,
+        progress: impl Fn(Preparing<'_>),
+    ) -> Result<DebianKernels, LabError> {
         let apt = |cause: &str| LabError::Apt { cause: cause.to_owned() };
         let mirror = debian_mirror()
             .ok_or_else(|| apt("apt has no Debian mirror here; set DEBIAN_MIRROR to the address of one"))?;
         let keys = KEYRINGS.iter().find(|path| Path::new(path).exists());
         let keys = keys.ok_or_else(|| apt("there are no keys; apt-get install debian-archive-keyring"))?;
-        let folder = cache_folder()?.subfolder("apt")?;
+        let folder = cache_folder()?.subfolder(match architecture {
+            Architecture::Amd64 => "apt",
+            Architecture::Arm64 => "apt-arm64",
+        })?;
         for name in ["lists", "cache"] {
             folder.subfolder(name)?.subfolder("partial")?;
         }
@@ -61,7 +69,7 @@ impl DebianKernels {
             folder.write(name, text.as_bytes()).map_err(failed)?;
         }
         progress(Preparing::Work("reading which kernels Debian has"));
-        let kernels = DebianKernels { folder: folder.path().to_owned() };
+        let kernels = DebianKernels { folder: folder.path().to_owned(), architecture };
         let updated = kernels.apt("apt-get", None, &["update"]);
         // A mirror without one of the suites is an error of apt's, which has read the others.
         match (kernels.releases(), updated) {
@@ -76,16 +84,17 @@ impl DebianKernels {
     /// # Errors
     /// apt cannot read its lists.
     pub fn releases(&self) -> Result<Vec<String>, LabError> {
-        let pattern = format!("^linux-(image|base|binary|modules)-[0-9].*-{FLAVOUR}$");
+        let pattern = format!("^linux-(image|base|binary|modules)-[0-9].*-{FLAVOUR}-{}$", self.architecture);
         Ok(complete(&self.apt("apt-cache", None, &["search", "--names-only", &pattern])?))
     }
 
-    /// Gets the newest release of a version, such as `6.12` or `7.3.4`, and unpacks it into the cache.
+    /// Gets the newest release of a version, such as `6.12` or `7.3.4:arm64`, and unpacks it into the cache.
     ///
     /// # Errors
     /// Debian has none, or it cannot be downloaded or used.
     pub fn get(&self, version: &str, progress: impl Fn(Preparing<'_>)) -> Result<BootKernel, LabError> {
         let releases = self.releases()?;
+        let (version, _) = Architecture::split(version);
         let release = releases.iter().rfind(|release| is_of_series(release, version)).ok_or_else(|| {
             let series = newest_of_each_series(&releases);
             LabError::Apt {
@@ -123,7 +132,8 @@ impl DebianKernels {
             format!("Dir::State::Lists={}", at("lists")),
             format!("Dir::State::Status={}", at("status")),
             format!("Dir::Cache={}", at("cache")),
-            "APT::Architectures=amd64".to_owned(),
+            format!("APT::Architecture={}", self.architecture),
+            format!("APT::Architectures={}", self.architecture),
             // The folders are private, so its own user could not write to them.
             "APT::Sandbox::User=".to_owned(),
             "Acquire::Languages=none".to_owned(),

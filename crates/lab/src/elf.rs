@@ -1,4 +1,4 @@
-//! Cuts debug information off a program (64-bit ELF, `elf(5)`): it is larger than all that the kernel loads.
+//! Programs (64-bit ELF, `elf(5)`): cuts off the debug information, which is larger than all that the kernel loads, and lists what they need.
 
 use std::ops::Range;
 
@@ -11,6 +11,13 @@ const SECTION_COUNTS: Range<usize> = 58..64;
 const OFFSET: usize = 8;
 const SIZE: usize = 32;
 const SEGMENT: usize = 56;
+const ADDRESS: usize = 16;
+/// Kinds of segments, and of entries in the dynamic one.
+const LOADED: u32 = 1;
+const DYNAMIC: u32 = 2;
+const LINKER: u32 = 3;
+const NEEDED: usize = 1;
+const NAMES: usize = 5;
 /// Size of the header of a section, and kinds of sections.
 const SECTION: usize = 64;
 const SYMBOLS: u32 = 2;
@@ -92,6 +99,64 @@ fn end_of_segments(file: &[u8]) -> Option<usize> {
     ends.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 
+/// What a program needs to run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// Path of its dynamic linker.
+    pub(crate) linker: Option<String>,
+    /// Names of its libraries, without theirs.
+    pub(crate) libraries: Vec<String>,
+}
+
+/// What a program or library names that it needs; nothing for a file that is none.
+pub(crate) fn needs_of(file: &[u8]) -> Needs {
+    let linker = segment(file, LINKER).and_then(|range| text(file, range.start));
+    Needs { linker, libraries: needed(file).unwrap_or_default() }
+}
+
+fn needed(file: &[u8]) -> Option<Vec<String>> {
+    let entries = segment(file, DYNAMIC)?.step_by(16);
+    let entries: Vec<(usize, usize)> =
+        entries.map_while(|at| Some((number(file, at)?, number(file, at + 8)?))).collect();
+    let names = entries.iter().find(|(kind, _)| *kind == NAMES)?.1;
+    // The address of the names; the segment that is loaded there has them.
+    let loaded = segments(file, LOADED).find_map(|(header, range)| {
+        let from = number(file, header + ADDRESS)?;
+        (from..from + range.len()).contains(&names).then(|| range.start + names - from)
+    })?;
+    entries
+        .iter()
+        .filter(|(kind, _)| *kind == NEEDED)
+        .map(|(_, at)| text(file, loaded.checked_add(*at)?))
+        .collect()
+}
+
+fn text(file: &[u8], at: usize) -> Option<String> {
+    let bytes = file.get(at..)?.split(|byte| *byte == 0).next()?;
+    String::from_utf8(bytes.to_vec()).ok()
+}
+
+fn segment(file: &[u8], kind: u32) -> Option<Range<usize>> {
+    segments(file, kind).next().map(|(_, range)| range)
+}
+
+/// The segments of this kind: where the header of each is, and its content in the file.
+fn segments(file: &[u8], kind: u32) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let count = file
+        .get(PROGRAM_COUNT..)
+        .and_then(|bytes| bytes.first_chunk())
+        .copied()
+        .map_or(0, u16::from_le_bytes);
+    let first = number(file, PROGRAMS).unwrap_or(usize::MAX);
+    (0..usize::from(count)).filter_map(move |index| {
+        let header = first.checked_add(index * SEGMENT)?;
+        let is_of_kind = file.get(header..)?.starts_with(&kind.to_le_bytes());
+        let start = number(file, header + OFFSET)?;
+        let end = start.checked_add(number(file, header + SIZE)?)?;
+        (is_of_kind && end <= file.len()).then_some((header, start..end))
+    })
+}
+
 fn number(file: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u64::from_le_bytes(*file.get(at..)?.first_chunk()?)).ok()
 }
@@ -129,6 +194,16 @@ mod tests {
         let part = strip(whole.clone(), true);
         assert!(part.len() < whole.len() * 3 / 4, "{} of {} bytes", part.len(), whole.len());
         assert_eq!(symbol_table(&part), Some((symbols, names)));
+    }
+
+    #[test]
+    fn a_program_names_its_linker_and_libraries() {
+        let needs = needs_of(&std::fs::read("/proc/self/exe").unwrap());
+        assert!(needs.linker.is_some_and(|path| path == crate::image::LINKER));
+        assert!(needs.libraries.iter().any(|name| name == "libc.so.6"), "{:?}", needs.libraries);
+        for other in [&b"#!/bin/sh\n"[..], b"", b"\x7fELF\x02\x01 and no more"] {
+            assert_eq!(needs_of(other), Needs::default());
+        }
     }
 
     #[test]

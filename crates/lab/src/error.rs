@@ -37,6 +37,22 @@ pub enum LabError {
         /// The Debian package that contains it.
         package: &'static str,
     },
+    /// There is no build of klatch for the machine.
+    #[error(
+        "there is no klatch for {architecture} here, which a machine of {architecture} boots; put one as klatch-{architecture} beside this program or on the search path, or in a checkout of klatch run scripts/cross.sh {architecture} release"
+    )]
+    NoBuild {
+        /// The architecture of the machine.
+        architecture: crate::Architecture,
+    },
+    /// A program is of another architecture than the machine.
+    #[error("{program} is no program for {architecture}, which the machine has", program = program.display())]
+    OtherArchitecture {
+        /// Path of the program.
+        program: PathBuf,
+        /// The architecture of the machine.
+        architecture: crate::Architecture,
+    },
     /// The lab has no kernel with this name.
     #[error(
         "there is no kernel {name} here; there are {names}, others are got by `klatch lab get-kernel VERSION`, or named by their file"

@@ -7,12 +7,14 @@ use std::path::{Component, Path, PathBuf};
 use klatch_host::privileges::Program;
 use klatch_schedulers::SchedulerSpec;
 
+use crate::architecture::Architecture;
 use crate::cpio::Archive;
-use crate::elf::strip;
+use crate::elf::{needs_of, strip};
 use crate::error::LabError;
 
-/// Path of the dynamic linker, fixed by the x86-64 ABI.
-pub(crate) const LINKER: &str = "/lib64/ld-linux-x86-64.so.2";
+/// Path of the dynamic linker of this program's architecture, fixed by its ABI.
+pub(crate) const LINKER: &str =
+    if cfg!(target_arch = "aarch64") { "/lib/ld-linux-aarch64.so.1" } else { "/lib64/ld-linux-x86-64.so.2" };
 
 /// Folder of the modules that the machine loads, in the order of their names.
 pub(crate) const MODULES: &str = "/modules";
@@ -24,6 +26,8 @@ pub struct Image {
     booted: BTreeMap<String, Content>,
     /// It gets these with its job.
     delivered: BTreeMap<String, Content>,
+    /// The architecture of the machine and of its programs.
+    architecture: Architecture,
     /// Whether programs keep the names of their routines.
     has_symbols: bool,
 }
@@ -35,17 +39,25 @@ enum Content {
 }
 
 impl Image {
-    /// This program as `/klatch`, and its libraries, which the machine boots with.
+    /// Klatch as `/klatch`, and its libraries, which the machine boots with: this program, or the build of it for another architecture.
     ///
     /// # Errors
-    /// The dynamic linker cannot list its libraries.
-    pub fn of_this_program() -> Result<Image, LabError> {
-        let own = Path::new("/proc/self/exe");
-        let program = std::fs::read_link(own).map_err(|source| LabError::file("resolve", own, source))?;
-        let mut image = Image::default();
-        image.add_program("/klatch", &program)?;
+    /// There is no such build, or not all of its libraries.
+    pub fn of_klatch(architecture: Architecture) -> Result<Image, LabError> {
+        let mut image = Image::empty(architecture);
+        image.add_program("/klatch", &architecture.klatch()?)?;
         image.booted = std::mem::take(&mut image.delivered);
         Ok(image)
+    }
+
+    /// An image without files.
+    pub fn empty(architecture: Architecture) -> Image {
+        Image { architecture, ..Image::default() }
+    }
+
+    /// The architecture of the machine.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
     }
 
     /// The same image, whose programs keep the names of their routines. It is larger.
@@ -57,11 +69,11 @@ impl Image {
     /// Adds a program, and its libraries at their paths on the host.
     ///
     /// # Errors
-    /// The dynamic linker cannot list its libraries, or one does not exist.
+    /// It is for another architecture, the dynamic linker cannot list its libraries, or one does not exist.
     pub fn add_program(&mut self, at: &str, program: &Path) -> Result<(), LabError> {
-        let libraries = libraries(program)?;
+        let libraries = libraries(program, self.architecture)?;
         if let Some(name) = libraries.missing.first() {
-            return Err(missing(program, name));
+            return Err(self.missing(program, name));
         }
         self.delivered.extend(libraries.paths.into_iter().map(copy));
         self.delivered.insert(at.to_owned(), Content::Copy(program.to_owned()));
@@ -100,10 +112,10 @@ impl Image {
         walk(&from, &mut all)?;
         let own: BTreeSet<_> = all.iter().filter_map(|path| path.file_name()).collect();
         for path in &all {
-            let libraries = libraries(path)?;
+            let libraries = libraries(path, self.architecture)?;
             // The JVM loads some libraries by path before others depend on them.
             if let Some(name) = libraries.missing.iter().find(|name| !own.contains(OsStr::new(name))) {
-                return Err(missing(path, name));
+                return Err(self.missing(path, name));
             }
             let elsewhere = libraries.paths.into_iter().filter(|library| !library.starts_with(&from));
             self.booted.extend(elsewhere.map(copy));
@@ -187,6 +199,18 @@ impl Image {
         }
     }
 
+    fn missing(&self, program: &Path, library: &str) -> LabError {
+        let way = match self.architecture {
+            own if own == Architecture::default() => String::new(),
+            other => {
+                format!(
+                    " for {other}; on Debian: dpkg --add-architecture {other} && apt-get update && apt-get install libc6:{other}"
+                )
+            }
+        };
+        LabError::Libraries { program: program.to_owned(), cause: format!("{library} does not exist{way}") }
+    }
+
     /// All folders that it boots with, each before the files and folders in it.
     fn folders(&self) -> BTreeSet<String> {
         let mounts = ["/dev", "/proc", "/sys", "/tmp", "/run", "/out"].map(str::to_owned);
@@ -218,7 +242,46 @@ struct Libraries {
 }
 
 /// The libraries that the dynamic linker would load for this program, and the linker itself.
-fn libraries(program: &Path) -> Result<Libraries, LabError> {
+fn libraries(program: &Path, architecture: Architecture) -> Result<Libraries, LabError> {
+    match architecture == Architecture::default() {
+        true => libraries_by_linker(program),
+        false => libraries_of_other(program, architecture),
+    }
+}
+
+/// The same for a program of another architecture, whose linker cannot run here: they are looked for in the folders where Debian has
+/// libraries of it.
+fn libraries_of_other(program: &Path, architecture: Architecture) -> Result<Libraries, LabError> {
+    let (mut libraries, mut seen) = (Libraries::default(), BTreeSet::new());
+    let mut left = vec![program.to_owned()];
+    while let Some(path) = left.pop() {
+        let bytes = std::fs::read(&path).map_err(|source| LabError::file("read", &path, source))?;
+        match Architecture::of_program(&bytes) {
+            Some(one) if one == architecture => {}
+            // A script or data.
+            None if !bytes.starts_with(b"\x7fELF") => continue,
+            _ => return Err(LabError::OtherArchitecture { program: path, architecture }),
+        }
+        let needs = needs_of(&bytes);
+        for name in needs.linker.into_iter().chain(needs.libraries) {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            // The linker has a whole path.
+            let mut places = architecture.library_folders().into_iter().map(|folder| folder.join(&name));
+            match places.find(|path| path.is_file()) {
+                Some(found) => {
+                    libraries.paths.push(found.clone());
+                    left.push(found);
+                }
+                None => libraries.missing.push(name),
+            }
+        }
+    }
+    Ok(libraries)
+}
+
+fn libraries_by_linker(program: &Path) -> Result<Libraries, LabError> {
     let failed = |cause: String| LabError::Libraries { program: program.to_owned(), cause };
     let run = |linker: &mut Program| {
         let output = linker.arg(program).output();
@@ -264,17 +327,13 @@ fn copy(library: PathBuf) -> (String, Content) {
     (library.display().to_string(), Content::Copy(library))
 }
 
-fn missing(program: &Path, library: &str) -> LabError {
-    LabError::Libraries { program: program.to_owned(), cause: format!("{library} does not exist") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_program_comes_with_its_libraries_and_their_folders() {
-        let mut image = Image::of_this_program().unwrap();
+        let mut image = Image::of_klatch(Architecture::default()).unwrap();
         assert!(image.booted.contains_key("/klatch") && image.booted.contains_key(LINKER));
         assert!(image.booted.keys().any(|path| path.ends_with("/libc.so.6")), "{:?}", image.booted.keys());
         image.add_in_place(Path::new("/bin/sh")).unwrap();
@@ -292,5 +351,19 @@ mod tests {
             at(high).is_none_or(|high| at(deep).is_none_or(|deep| high < deep))
         };
         assert!(above("/lib/x86_64-linux-gnu", "/lib") && folders.contains(&"/proc".to_owned()));
+    }
+
+    #[test]
+    fn a_program_of_another_architecture_is_refused() {
+        let other = Architecture::ALL.into_iter().find(|one| *one != Architecture::default()).unwrap();
+        let mut image = Image::empty(other);
+        let own = std::env::current_exe().unwrap();
+        let error = image.add_program("/mine", &own).unwrap_err().to_string();
+        assert!(error.contains(&format!("is no program for {other}")), "{error}");
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("script");
+        std::fs::write(&script, "#!/klatch\n").unwrap();
+        image.add_program("/script", &script).unwrap();
+        assert_eq!(image.files.len(), 1);
     }
 }

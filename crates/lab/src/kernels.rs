@@ -1,12 +1,15 @@
 //! The pinned kernels: Debian's cloud kernels, which have all drivers of the lab built in, and a few modules of them.
 
+use crate::architecture::Architecture;
 use crate::error::LabError;
 
 /// A kernel, pinned by checksum.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Short name for `--kernel` and study files: `6.18`.
-    pub name: &'static str,
+    /// Short name for `--kernel` and study files: `6.18`. Kernels of several architectures have the same one.
+    name: &'static str,
+    /// Its architecture.
+    pub architecture: Architecture,
     /// Full version, as `uname -r` prints it.
     pub version: &'static str,
     /// Path of the Debian package below a mirror's address.
@@ -37,9 +40,10 @@ pub(crate) struct Part {
 /// Name of the kernel in a package.
 const IMAGE: &str = "vmlinuz";
 
-static ALL: [Kernel; 2] = [
+static ALL: [Kernel; 4] = [
     Kernel {
         name: "6.18",
+        architecture: Architecture::Amd64,
         version: "6.18.15+deb13-cloud-amd64",
         package: "pool/main/l/linux-signed-amd64/linux-image-6.18.15%2Bdeb13-cloud-amd64_6.18.15-1~bpo13%2B1_amd64.deb",
         snapshot: "20261122T000000Z",
@@ -65,6 +69,7 @@ static ALL: [Kernel; 2] = [
     // verifier adds itself, so no program can call them.
     Kernel {
         name: "7.2",
+        architecture: Architecture::Amd64,
         version: "7.2.13+deb14-cloud-amd64",
         package: "pool/main/l/linux-signed-amd64/linux-binary-7.2.13%2Bdeb14-cloud-amd64_7.2.13-1_amd64.deb",
         snapshot: "20261122T000000Z",
@@ -77,17 +82,59 @@ static ALL: [Kernel; 2] = [
         config: None,
         modules: &[],
     },
+    Kernel {
+        name: "6.18",
+        architecture: Architecture::Arm64,
+        version: "6.18.15+deb13-cloud-arm64",
+        package: "pool/main/l/linux-signed-arm64/linux-image-6.18.15%2Bdeb13-cloud-arm64_6.18.15-1~bpo13%2B1_arm64.deb",
+        snapshot: "20261122T000000Z",
+        package_bytes: 27_618_032,
+        package_sha256: "d8769e7a5cd50d504354c1bb13d92becb004178ed1195e575d5680e33cb84c30",
+        image: Part {
+            name: IMAGE,
+            sha256: "45748945c89cd3125af18733343bcdba500fb0cb3d5b9cf2a385ff9f88579a34",
+        },
+        config: Some(Part {
+            name: "config",
+            sha256: "920d24778f1ed85883b1b794401e70a565db2289de20627bd6f57d9c0af0dc44",
+        }),
+        modules: &[],
+    },
+    Kernel {
+        name: "7.2",
+        architecture: Architecture::Arm64,
+        version: "7.2.13+deb14-cloud-arm64",
+        package: "pool/main/l/linux-signed-arm64/linux-binary-7.2.13%2Bdeb14-cloud-arm64_7.2.13-1_arm64.deb",
+        snapshot: "20261122T000000Z",
+        package_bytes: 10_181_552,
+        package_sha256: "6468b94955d8b5e8a2b3b36a826851ad0aa431c7340f6401e20b065dc08e4f5d",
+        image: Part {
+            name: IMAGE,
+            sha256: "4e6f31fda800ddb26bbe1646780608a59c500c6938878ec243ffa10f9679f331",
+        },
+        config: None,
+        modules: &[],
+    },
 ];
 
 impl Kernel {
-    /// Every pinned kernel; the first is the default.
+    /// Every pinned kernel.
     pub fn all() -> &'static [Kernel] {
         &ALL
     }
 
-    /// The kernel with this short name or full version.
+    /// The kernel with this short name, which has an architecture behind it unless that is this program's, or full version.
     pub fn find(name: &str) -> Option<&'static Kernel> {
-        ALL.iter().find(|kernel| kernel.name == name || kernel.version == name)
+        let (version, architecture) = Architecture::split(name);
+        let is_meant = |kernel: &&Kernel| {
+            kernel.architecture == architecture && (kernel.name == version || kernel.version == version)
+        };
+        ALL.iter().find(is_meant)
+    }
+
+    /// Its name for `--kernel` and study files: `6.18`, `6.18:arm64`.
+    pub fn name(&self) -> String {
+        self.architecture.kernel_name(self.name)
     }
 
     /// All parts of the package that are used.
@@ -106,8 +153,7 @@ impl Kernel {
             true => "it has none".to_owned(),
             false => format!("it has {}", names.join(", ")),
         };
-        let no_module =
-            || LabError::NoModule { name: name.to_owned(), kernel: self.name.to_owned(), known: known() };
+        let no_module = || LabError::NoModule { name: name.to_owned(), kernel: self.name(), known: known() };
         let last = last.ok_or_else(no_module)?;
         Ok(&self.modules[..=last])
     }

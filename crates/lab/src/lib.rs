@@ -1,5 +1,6 @@
 //! The lab: a Linux kernel in an emulated machine whose clock counts instructions, and the workloads that run in it.
 
+mod architecture;
 mod boot;
 mod boot_kernel;
 mod boot_settings;
@@ -28,6 +29,7 @@ mod programs;
 mod snapshot;
 mod snapshots;
 
+pub use architecture::Architecture;
 pub use boot::{boot, shell};
 pub use boot_kernel::{BootKernel, Fetched, fetched, machine_image};
 pub use boot_settings::{Boot, Snapshots};
@@ -48,4 +50,4 @@ pub use probe::{
     Acquisitions, Block, Channel, Hackbench, LockTiers, Passage, Pattern, Probe, ProbeError, ProbeResult,
     Schbench,
 };
-pub use programs::{find_program, require_qemu};
+pub use programs::find_program;

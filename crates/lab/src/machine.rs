@@ -12,19 +12,15 @@ use klatch_instruments::counters::PLUGIN as COUNTERS;
 use klatch_instruments::stop::PLUGIN as STOP;
 use tempfile::TempDir;
 
+use crate::architecture::Architecture;
 use crate::boot_settings::Boot;
 use crate::error::LabError;
 use crate::image::Image;
 use crate::inherit::inherit;
 use crate::job::{DELIVERY_FILE, JOB_FILE, Job};
-use crate::programs::QEMU;
 
 /// Time between two looks at a machine. The interruption is a flag without a descriptor, so there is nothing to poll.
 pub(crate) const LOOK: Duration = Duration::from_millis(20);
-
-/// Parameters of the kernel that every machine has.
-const PARAMETERS: &str =
-    "console=ttyS0 panic=-1 quiet nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=off";
 
 /// What a machine starts from.
 #[derive(Clone, Copy, Debug)]
@@ -69,6 +65,7 @@ impl<'a> Watch<'a> {
 /// A running QEMU, killed on drop. Its working folder has its files: `console`, `answer`, `errors`, `job`, `files`.
 pub(crate) struct Machine {
     child: Child,
+    architecture: Architecture,
     folder: TempDir,
 }
 
@@ -85,7 +82,8 @@ impl Machine {
     pub(crate) fn start(boot: &Boot<'_>, from: Origin<'_>) -> Result<Machine, LabError> {
         let folder = folder_for_boot()?;
         let write = |name: &str, bytes: &[u8]| write_file(&folder.path().join(name), bytes);
-        let mut command = Program::new(QEMU);
+        let architecture = boot.image.architecture();
+        let mut command = Program::new(architecture.qemu());
         command.args(arguments(boot)).args(exact_arguments()).current_dir(folder.path());
         command.arg("-kernel").arg(absolute(boot.kernel)?);
         write("stop.so", STOP)?;
@@ -112,7 +110,7 @@ impl Machine {
         let errors = folder.path().join("errors");
         let errors = File::create(&errors).map_err(|source| LabError::file("write", &errors, source))?;
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
-        Ok(Machine { child: spawn(&mut command)?, folder })
+        Ok(Machine { child: spawn(&mut command, architecture)?, architecture, folder })
     }
 
     /// Boots a machine with its console on this terminal, in real time.
@@ -121,10 +119,16 @@ impl Machine {
         let files = boot.files();
         write_file(&folder.path().join("image"), &files.root()?)?;
         write_job(folder.path(), Some(&boot.job), &files)?;
-        let mut command = Program::new(QEMU);
+        let architecture = boot.image.architecture();
+        let mut command = Program::new(architecture.qemu());
         command.args(arguments(boot)).current_dir(folder.path());
         command.arg("-kernel").arg(absolute(boot.kernel)?).args(["-initrd", "image", "-serial", "mon:stdio"]);
-        Ok(Machine { child: spawn(&mut command)?, folder })
+        Ok(Machine { child: spawn(&mut command, architecture)?, architecture, folder })
+    }
+
+    /// QEMU's program.
+    pub(crate) fn qemu(&self) -> &'static str {
+        self.architecture.qemu()
     }
 
     /// Path of a file of the machine.
@@ -145,7 +149,11 @@ impl Machine {
     /// It was interrupted, or runs for longer than its limit.
     pub(crate) fn look(&mut self, watch: &Watch<'_>) -> Result<Option<ExitStatus>, LabError> {
         let status = self.child.try_wait();
-        match status.map_err(|source| LabError::File { what: "wait for", path: QEMU.into(), source })? {
+        match status.map_err(|source| LabError::File {
+            what: "wait for",
+            path: self.qemu().into(),
+            source,
+        })? {
             // Checked before the status: Ctrl-C ends QEMU too.
             _ if watch.boot.interrupted.load(Ordering::Relaxed) => Err(LabError::Interrupted),
             None if watch.is_over() => {
@@ -178,17 +186,19 @@ impl Machine {
 
 /// Arguments of QEMU without files. All that the state after a boot depends on, but the kernel and the image, is among them.
 pub(crate) fn arguments(boot: &Boot<'_>) -> Vec<String> {
-    let mut all: Vec<String> =
-        ["-M", "q35", "-cpu", "max", "-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"]
-            .map(str::to_owned)
-            .into();
+    let architecture = boot.image.architecture();
+    let common = ["-accel", "tcg", "-nodefaults", "-nographic", "-no-reboot"];
+    let mut all: Vec<String> = architecture.hardware().into_iter().chain(common).map(str::to_owned).collect();
     let mut add = |option: &str, value: String| all.extend([option.to_owned(), value]);
     add("-rtc", "base=2020-01-01T00:00:00,clock=vm".to_owned());
     add("-seed", boot.seed.to_string());
     add("-fw_cfg", format!("name={JOB_FILE},file=job"));
     add("-fw_cfg", format!("name={DELIVERY_FILE},file=files"));
     // The kernel passes the arguments after `--` to the first program.
-    add("-append", format!("{} rdinit=/klatch -- lab guest", kernel_parameters(&boot.parameters)));
+    add(
+        "-append",
+        format!("{} rdinit=/klatch -- lab guest", kernel_parameters(architecture, &boot.parameters)),
+    );
     if boot.counters.is_some() {
         // The counters' plugin finds the memory of the machine among the mappings of QEMU.
         add("-machine", "memory-backend=ram".to_owned());
@@ -219,10 +229,11 @@ pub(crate) fn exact_arguments() -> [&'static str; 12] {
 }
 
 /// The parameters of the lab whose names are not among `given`, and those. Linux 6.17 and newer do not take back `mitigations=off` for a later value.
-fn kernel_parameters(given: &str) -> String {
+fn kernel_parameters(architecture: Architecture, given: &str) -> String {
     let name = |parameter: &str| parameter.split('=').next().unwrap_or_default().to_owned();
     let names: Vec<String> = given.split_whitespace().map(name).collect();
-    let own = PARAMETERS.split_whitespace().filter(|parameter| !names.contains(&name(parameter)));
+    let own = architecture.parameters();
+    let own = own.split_whitespace().filter(|parameter| !names.contains(&name(parameter)));
     own.chain(given.split_whitespace()).collect::<Vec<_>>().join(" ")
 }
 
@@ -250,8 +261,9 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 }
 
 /// Starts QEMU without root's rights; the kernel kills it when Klatch dies.
-fn spawn(command: &mut Program) -> Result<Child, LabError> {
-    command.spawn().map_err(|source| LabError::File { what: "start", path: QEMU.into(), source })
+fn spawn(command: &mut Program, architecture: Architecture) -> Result<Child, LabError> {
+    let path = architecture.qemu().into();
+    command.spawn().map_err(|source| LabError::File { what: "start", path, source })
 }
 
 fn last_lines(path: &Path) -> String {
@@ -275,8 +287,12 @@ mod tests {
 
     #[test]
     fn a_parameter_replaces_that_of_the_lab() {
-        assert_eq!(kernel_parameters(""), PARAMETERS);
-        let with = kernel_parameters("mitigations=auto  preempt=full");
+        let own = kernel_parameters(Architecture::Amd64, "");
+        assert_eq!(
+            own,
+            "console=ttyS0 panic=-1 quiet nokaslr norandmaps mitigations=off tsc=reliable random.trust_cpu=off"
+        );
+        let with = kernel_parameters(Architecture::Amd64, "mitigations=auto  preempt=full");
         assert!(with.ends_with(" random.trust_cpu=off mitigations=auto preempt=full"), "{with}");
         assert!(!with.contains("mitigations=off"), "{with}");
     }

@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use crate::error::LabError;
 use crate::machine::{LOOK, Machine, Watch};
-use crate::programs::QEMU;
 
 /// The monitor of a machine.
 pub(crate) struct Monitor {
@@ -56,7 +55,8 @@ impl Monitor {
 
     /// The next line.
     fn line(&mut self, machine: &mut Machine, watch: &Watch<'_>) -> Result<Value, LabError> {
-        let failed = |source| LabError::File { what: "read from", path: QEMU.into(), source };
+        let qemu = machine.qemu();
+        let failed = |source| LabError::File { what: "read from", path: qemu.into(), source };
         loop {
             if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.read.drain(..=end).collect();

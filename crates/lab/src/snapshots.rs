@@ -11,7 +11,6 @@ use klatch_host::privileges::{PrivateFolder, Program, cache_folder, create_anew,
 use crate::boot_settings::Boot;
 use crate::error::LabError;
 use crate::machine::{Watch, arguments, exact_arguments};
-use crate::programs::QEMU;
 use crate::snapshot::Stopped;
 
 /// Folder of the snapshots in the cache; each has a folder in it.
@@ -30,8 +29,9 @@ const BYTES_MAX: u64 = 4 << 30;
 /// # Errors
 /// The kernel or QEMU's version cannot be read.
 pub(crate) fn key(boot: &Boot<'_>, image: &[u8]) -> Result<String, LabError> {
-    let version = Program::new(QEMU).arg("-version").output();
-    let version = version.map_err(|source| LabError::File { what: "start", path: QEMU.into(), source })?;
+    let qemu = boot.image.architecture().qemu();
+    let version = Program::new(qemu).arg("-version").output();
+    let version = version.map_err(|source| LabError::File { what: "start", path: qemu.into(), source })?;
     key_under(&version.stdout, boot, image)
 }
 

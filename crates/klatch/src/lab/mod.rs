@@ -13,8 +13,8 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Answer, Boot, BootKernel, COUNTERS_FILE, CPUS_MAX, Counting, Cpus, Image, Job, LabError, OTHER_PROGRAM,
-    Preparing, START_US, Snapshots, boot, counted, find_program, guest, java_runtime, require_qemu, shell,
+    Answer, Architecture, Boot, BootKernel, COUNTERS_FILE, CPUS_MAX, Counting, Cpus, Image, Job, LabError,
+    OTHER_PROGRAM, Preparing, START_US, Snapshots, boot, counted, find_program, guest, java_runtime, shell,
     under_scheduler,
 };
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
@@ -68,7 +68,7 @@ enum Action {
 
 #[derive(Args)]
 struct Machine {
-    /// Kernel to boot: one of `klatch lab kernels`, or a file: a Debian package, or a bzImage
+    /// Kernel to boot: one of `klatch lab kernels`, or a file: a Debian package, or a bzImage. With `:arm64`, a machine of arm64: `6.18:arm64`
     #[arg(long, default_value = DEFAULT_KERNEL, value_name = "VERSION|FILE")]
     kernel: String,
     /// Folder of the modules of a bzImage: …/lib/modules/RELEASE
@@ -193,9 +193,9 @@ pub(crate) fn steps() -> impl Fn(Preparing<'_>) {
     }
 }
 
-/// Root image: this program, its libraries, and a Java runtime if requested.
-pub(crate) fn image(java: Option<&Path>) -> Result<Image, LabError> {
-    let mut image = Image::of_this_program()?;
+/// Root image: klatch, its libraries, and a Java runtime if requested.
+pub(crate) fn image(architecture: Architecture, java: Option<&Path>) -> Result<Image, LabError> {
+    let mut image = Image::of_klatch(architecture)?;
     if let Some(java) = java {
         image.add_folder("/java", &java_runtime(java, steps())?)?;
     }
@@ -204,7 +204,7 @@ pub(crate) fn image(java: Option<&Path>) -> Result<Image, LabError> {
 
 /// The kernel that `name` means, which is downloaded if necessary.
 pub(crate) fn kernel(name: &str, modules: Option<&Path>) -> Result<BootKernel, LabError> {
-    require_qemu()?;
+    Architecture::of_kernel_name(name).require_qemu()?;
     BootKernel::find(name, modules, steps())
 }
 
@@ -264,7 +264,13 @@ impl Machine {
 
     fn shell(self) -> anyhow::Result<ExitCode> {
         let kernel = kernel(&self.kernel, self.modules.as_deref())?;
-        let mut image = image(None)?;
+        let own = Architecture::default();
+        anyhow::ensure!(
+            kernel.architecture == own,
+            "lab shell has programs of this machine, which are for {own}, and the kernel is for {}; `klatch lab exec` boots it",
+            kernel.architecture
+        );
+        let mut image = image(kernel.architecture, None)?;
         kernel.add_modules(&mut image, &[], steps())?;
         kernel.add_config(&mut image, steps())?;
         for (name, candidates) in SHELL_PROGRAMS {
@@ -345,7 +351,7 @@ impl Exec {
     /// Boots the machine, and shows what the command printed.
     fn answer(&self, interrupted: &AtomicBool) -> anyhow::Result<Answer> {
         let kernel = kernel(&self.machine.kernel, self.machine.modules.as_deref())?;
-        let mut image = image(self.java.as_deref())?;
+        let mut image = image(kernel.architecture, self.java.as_deref())?;
         if let Some(program) = &self.program {
             image.add_program(OTHER_PROGRAM, program)?;
         }

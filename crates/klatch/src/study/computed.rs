@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use klatch_lab::{Boot, BootKernel, Counting, Image, Job, LabError, machine_image, require_qemu};
+use klatch_lab::{Boot, BootKernel, Counting, Image, Job, LabError, machine_image};
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::{Configuration, Outcome};
 use klatch_record::{SENSITIVITY, error_chain, save_json};
@@ -39,7 +39,6 @@ impl Study {
             print_text(outline(&plan, |cell| Job::new(cell, Counting::of(&study)).commands));
             return Ok(ExitCode::SUCCESS);
         }
-        require_qemu()?;
         let left_out = leave_out(&mut plan.cells)?;
         let PlatformRequest { java, .. } = self.platforms.request();
         let java = study.java.then(|| Java::find(java.as_deref(), JAVA_MIN)).transpose()?;
@@ -49,13 +48,20 @@ impl Study {
             if !kernels.contains_key(&cell.job.kernel) {
                 let found = kernel(&cell.job.kernel, None)?;
                 // It downloads the configuration, if a scheduler needs it.
-                machine_image(&Image::default(), &found, &cell.job.scheduler)?;
+                machine_image(&Image::empty(found.architecture), &found, &cell.job.scheduler)?;
                 kernels.insert(cell.job.kernel.clone(), found);
+            }
+        }
+        let java = java.as_ref().map(|java| java.path.as_path());
+        let mut images = BTreeMap::new();
+        for found in kernels.values() {
+            if !images.contains_key(&found.architecture) {
+                images.insert(found.architecture, image(found.architecture, java)?);
             }
         }
         let machine = Emulated {
             kernels,
-            image: image(java.as_ref().map(|java| java.path.as_path()))?,
+            images,
             memory_mb: study.memory_mb,
             counters: study.counters.as_deref().map(Boot::counters).transpose()?,
             counting: Counting::of(&study),

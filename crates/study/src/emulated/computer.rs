@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use klatch_lab::{
-    Boot, BootKernel, Counting, Cpus, Image, Job, LabError, Snapshots, boot, machine_image, outcome,
-    outcome_without_answer,
+    Architecture, Boot, BootKernel, Counting, Cpus, Image, Job, LabError, Snapshots, boot, machine_image,
+    outcome, outcome_without_answer,
 };
 use klatch_record::lab::{Configuration, Outcome};
 
@@ -19,8 +19,8 @@ use crate::computed::Computer;
 pub struct Emulated {
     /// The kernels, by their names in the study.
     pub kernels: BTreeMap<String, BootKernel>,
-    /// Root file system, without what a kernel or a scheduler needs.
-    pub image: Image,
+    /// Root file system of each architecture, without what a kernel or a scheduler needs.
+    pub images: BTreeMap<Architecture, Image>,
     /// Memory of the machine, MB.
     pub memory_mb: u32,
     /// Arguments of the counters' plugin; `None` if nothing is counted.
@@ -47,7 +47,7 @@ impl Computer for Emulated {
     fn compute(&self, cell: &Configuration, seed: u32, folder: &Path) -> Result<Outcome, LabError> {
         let kernel = &self.kernels[&cell.kernel];
         let one = cell.with_seed(seed);
-        let image = machine_image(&self.image, kernel, &one.scheduler)?;
+        let image = machine_image(&self.images[&kernel.architecture], kernel, &one.scheduler)?;
         let topology =
             one.machine.as_deref().map(|text| topology(text).map_err(|cause| LabError::Machine { cause }));
         let cpus = topology.transpose()?.unwrap_or(Cpus::Number(one.cpus));

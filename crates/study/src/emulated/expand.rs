@@ -1,6 +1,6 @@
 //! Makes the cells of a study of the lab: every combination of kernels, CPUs, schedulers and varied values.
 
-use klatch_lab::{Boot, BootKernel, Cpus};
+use klatch_lab::{Architecture, Boot, BootKernel, Cpus};
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study, VariedValue};
 use klatch_record::{Build, ResultKind};
 use klatch_simulator::TopologyError;
@@ -152,8 +152,14 @@ fn check(study: &Study, file: &StudyFile) -> Result<(), StudyFileError> {
         return wrong("machine", "machine says how many CPUs there are; leave out cpus".to_owned());
     }
     let counts = study.counters.is_some();
-    let machine_error = |text: &String| {
-        topology(text).and_then(|cpus| cpus.check(counts).map_err(|error| error.to_string())).err()
+    let mut architectures: Vec<_> =
+        study.kernels.iter().map(|name| Architecture::of_kernel_name(name)).collect();
+    architectures.dedup();
+    let machine_error = |text: &String| match topology(text) {
+        Ok(cpus) => {
+            architectures.iter().find_map(|one| cpus.check(*one, counts).err()).map(|error| error.to_string())
+        }
+        Err(error) => Some(error),
     };
     if let Some(message) = study.machine.iter().find_map(machine_error) {
         return wrong("machine", message);

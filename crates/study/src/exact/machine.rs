@@ -45,7 +45,7 @@ impl SideMachine {
         progress: &dyn Fn(Preparing<'_>),
     ) -> Result<SideMachine, ExactError> {
         let (own, platform) = check(plan)?;
-        let mut image = Image::of_this_program()?;
+        let mut image = Image::of_klatch(kernel.architecture)?;
         USERS.iter().for_each(|(at, text)| image.add_bytes(at, text.as_bytes().to_vec()));
         for file in platform.files_needed() {
             image.add_in_place(&file)?;
