@@ -16,6 +16,7 @@ struct block {
     uint16_t bytes, bytes_rest;
     uint8_t ending;
     bool switches;    /* it is the first block of the kernel's context switch */
+    bool loads_task;  /* it is one of its blocks */
     bool drops_pages; /* it may end translations of addresses */
 };
 

@@ -10,12 +10,18 @@
 #include "tasks.h"
 #include "tree.h"
 
-/* nopl with a displacement that no compiler writes: "KLAT". */
-static const unsigned char MARK[] = { 0x0f, 0x1f, 0x84, 0x00, 'K', 'L', 'A', 'T' };
+/* The marks by architecture: nopl with a displacement that no compiler writes, "KLAT"; and movz xzr, which no compiler writes, with "KL"
+ * and "AT". */
+static const unsigned char MARKS[][8] = {
+    [X86_64] = { 0x0f, 0x1f, 0x84, 0x00, 'K', 'L', 'A', 'T' },
+    [AARCH64] = { 0x7f, 0x89, 0x89, 0xd2, 0x3f, 0x88, 0x8a, 0xd2 },
+};
 
 bool follows_mark(const unsigned char *bytes, size_t before)
 {
-    return before >= sizeof(MARK) && !memcmp(bytes - sizeof(MARK), MARK, sizeof(MARK));
+    const unsigned char *mark = MARKS[architecture];
+
+    return before >= sizeof(*MARKS) && !memcmp(bytes - sizeof(*MARKS), mark, sizeof(*MARKS));
 }
 
 static void fail(struct request *request, const char *why)

@@ -1,10 +1,31 @@
 #include "describe.h"
 
+#include <string.h>
+
 #include "guest.h"
 #include "pages.h"
 
-/* What an instruction does, by its opcode behind the prefixes. */
-static enum ending ending_of(const unsigned char *bytes, size_t size)
+/* What an instruction of AArch64 does: the classes of branches to a label and to a register ("Branches, exception generating and system
+ * instructions" in the Arm architecture reference manual), with and without authentication of the address. */
+static enum ending ending_of_aarch64(uint32_t word)
+{
+    if ((word & 0xfc000000) == 0x94000000)
+        return CALLS;
+    switch (word & 0xfefff000) {
+    case 0xd63f0000:
+        return CALLS;
+    case 0xd61f0000:
+        return JUMPS_INDIRECTLY;
+    case 0xd65f0000:
+        return RETURNS;
+    case 0xd69f0000:
+        return RETURNS_FROM_INTERRUPT;
+    }
+    return RUNS_ON;
+}
+
+/* What an instruction of x86-64 does, by its opcode behind the prefixes. */
+static enum ending ending_of_x86(const unsigned char *bytes, size_t size)
 {
     size_t at = 0;
     unsigned operation;
@@ -29,6 +50,16 @@ static enum ending ending_of(const unsigned char *bytes, size_t size)
     return RUNS_ON;
 }
 
+static enum ending ending_of(const unsigned char *bytes, size_t size)
+{
+    uint32_t word;
+
+    if (architecture == X86_64)
+        return ending_of_x86(bytes, size);
+    memcpy(&word, bytes, sizeof(word));
+    return ending_of_aarch64(word);
+}
+
 const unsigned char *bytes_of(const struct qemu_plugin_insn *instruction)
 {
     const unsigned char *bytes = qemu_plugin_insn_haddr(instruction);
@@ -45,6 +76,7 @@ struct block describe(struct qemu_plugin_tb *tb)
     struct block block = { .address = qemu_plugin_tb_vaddr(tb), .instructions = count };
     block.routine = is_kernel(block.address) ? routine_at(block.address) : 0;
     block.switches = block.address == kernel.switch_start;
+    block.loads_task = block.switches || (block.routine && block.routine == kernel.switch_start);
 
     for (size_t at = 0; at < count; at++) {
         struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(tb, at);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum architecture architecture;
 struct kernel kernel;
 
 static char *ram;
@@ -35,16 +36,24 @@ const char *guest_memory_find(void)
     return ram ? NULL : "the machine's memory is no memory-backend-memfd";
 }
 
+/* Where RAM starts: in QEMU's machine `virt` behind its devices. */
+static uint64_t ram_start(void)
+{
+    return architecture == AARCH64 ? 1 << 30 : 0;
+}
+
 void *guest_memory(uint64_t physical, size_t bytes)
 {
-    return physical < ram_bytes && bytes <= ram_bytes - physical ? ram + physical : NULL;
+    uint64_t offset = physical - ram_start();
+
+    return offset < ram_bytes && bytes <= ram_bytes - offset ? ram + offset : NULL;
 }
 
 uint64_t guest_physical(const void *host)
 {
     uint64_t offset = (const char *)host - ram;
 
-    return offset < ram_bytes ? offset : UINT64_MAX;
+    return offset < ram_bytes ? ram_start() + offset : UINT64_MAX;
 }
 
 bool routines_add(const uint64_t *addresses, size_t count)

@@ -5,15 +5,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The architectures of guests. */
+enum architecture { X86_64, AARCH64 };
+
+extern enum architecture architecture;
+
 /* Offsets in the kernel's struct task_struct, and addresses of kernel routines. The guest reads them from the kernel's own
  * descriptions and sends them before anything is tracked. */
 struct kernel {
-    uint64_t thread_sp; /* &task->thread.sp, which a context switch reads */
+    uint64_t thread_sp; /* &task->thread.sp, which a context switch reads; on AArch64 thread.cpu_context, the first that it reads */
     uint64_t pid, tgid, flags, comm;
     uint64_t task_bytes;             /* size of the struct */
-    uint64_t switch_start;           /* __switch_to_asm */
+    uint64_t switch_start;           /* __switch_to_asm, or cpu_switch_to */
     uint64_t entry_start, entry_end; /* where interrupts, exceptions and system calls enter */
     uint64_t code_end;               /* end of the kernel's own code; beyond it is code that comes and goes, as of BPF */
+    uint64_t exec_start;             /* where a task's program is replaced by another one; 0 if returns are seen by their place */
 };
 
 extern struct kernel kernel;

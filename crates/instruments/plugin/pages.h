@@ -1,7 +1,8 @@
 /* Where the pages of the guest's addresses are, for each CPU: asking QEMU at every access takes longer than all else.
  *
- * As a TLB does, this goes on with a translation until the guest ends it. x86 guests must do that by one of a few instructions
- * (Intel's manual, volume 3, "Invalidation of TLBs"), which ends_translations() knows. */
+ * As a TLB does, this goes on with a translation until the guest ends it. Guests must do that by one of a few instructions, which
+ * ends_translations() knows (Intel's manual, volume 3, "Invalidation of TLBs"; Arm's architecture reference manual, "TLB maintenance
+ * instructions" and the registers of translation tables). Those of AArch64 may end translations of all CPUs. */
 #pragma once
 
 #include <stdbool.h>

@@ -90,6 +90,14 @@ uint64_t counted_instructions(unsigned cpu)
     return instructions[cpu];
 }
 
+static void drop_pages(unsigned index)
+{
+    if (architecture == X86_64)
+        pages_clear(&pages[index]);
+    else
+        memset(pages, 0, sizeof(pages));
+}
+
 static void runs_block(unsigned index, void *data)
 {
     const struct block *block = data;
@@ -97,7 +105,7 @@ static void runs_block(unsigned index, void *data)
     struct node *node;
 
     if (cpu->last && cpu->last->drops_pages)
-        pages_clear(&pages[index]);
+        drop_pages(index);
     cpu_enters(cpu, block);
     if (!counts)
         return;
@@ -170,6 +178,19 @@ static void returns(unsigned index, uint32_t access, uint64_t address, void *dat
         cpu_returns(&cpus[index], address);
 }
 
+static void links(unsigned index, void *data)
+{
+    const struct block *block = data;
+
+    cpu_links(&cpus[index], block->address + block->bytes + block->bytes_rest);
+}
+
+static void jumps_back(unsigned index, void *data)
+{
+    (void)data;
+    cpu_jumps_back(&cpus[index]);
+}
+
 static void requests(unsigned index, uint32_t access, uint64_t address, void *data)
 {
     struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(access, address);
@@ -192,11 +213,24 @@ static void give_up(const char *wrong)
 /* What to do when instruction `at` of a block accesses memory; NULL if nothing. */
 static accessed_callback *callback_of(const struct block *block, size_t at)
 {
-    if (at == block->instructions - 1u && block->ending == CALLS)
+    bool is_last = at == block->instructions - 1u && architecture == X86_64;
+
+    if (is_last && block->ending == CALLS)
         return calls;
-    if (at == block->instructions - 1u && block->ending == RETURNS)
+    if (is_last && block->ending == RETURNS)
         return returns;
-    return ((counts || watches_always) && has_caches) || block->switches ? accesses : NULL;
+    return ((counts || watches_always) && has_caches) || block->loads_task ? accesses : NULL;
+}
+
+/* A call or return of AArch64 accesses no memory. It cannot fail, so all that comes before it in its block has been executed. */
+static void follow_links(struct qemu_plugin_tb *tb, struct block *block)
+{
+    struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, block->instructions - 1);
+
+    if (block->ending == CALLS)
+        qemu_plugin_register_vcpu_insn_exec_cb(last, links, NO_REGISTERS, block);
+    else if (block->ending == RETURNS)
+        qemu_plugin_register_vcpu_insn_exec_cb(last, jumps_back, NO_REGISTERS, NULL);
 }
 
 static void follow(struct qemu_plugin_tb *tb)
@@ -205,6 +239,8 @@ static void follow(struct qemu_plugin_tb *tb)
 
     give_up(block ? NULL : "there is no memory for a block");
     qemu_plugin_register_vcpu_tb_exec_cb(tb, runs_block, NO_REGISTERS, block);
+    if (architecture == AARCH64)
+        follow_links(tb, block);
     for (size_t at = 0; at < block->instructions; at++) {
         accessed_callback *callback = callback_of(block, at);
 
@@ -240,6 +276,7 @@ EXPORTED int qemu_plugin_install(uint64_t plugin, const struct qemu_machine *mac
     int cpu_count = machine->system.cpus;
     const char *wrong = cpu_count <= CPUS_MAX ? NULL : "there are more than 64 CPUs";
 
+    architecture = strcmp(machine->target_name, "aarch64") ? X86_64 : AARCH64;
     wrong = wrong ? wrong : setup_read(cpu_count, argc, argv);
     has_caches = argc > 0;
     watches_always = cpu_count > 1;

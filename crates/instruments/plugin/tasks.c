@@ -135,30 +135,71 @@ void cpu_calls(struct cpu *cpu, uint64_t place)
     cpu->top = top_of(stack);
 }
 
-void cpu_returns(struct cpu *cpu, uint64_t place)
+/* Ends the innermost call with this place, and those that it has called. Returns whether there is one. */
+static bool end_call(struct stack *stack, uint64_t place)
 {
-    struct stack *stack = stack_of(cpu);
     uint32_t depth = stack->depth;
 
     if (stack->too_deep && stack->frames[DEPTH_MAX - 1].place != place) {
         stack->too_deep--;
-        return;
+        return true;
     }
     while (depth && stack->frames[depth - 1].place != place)
         depth--;
-    if (depth) {
-        stack->depth = depth - 1;
-        stack->too_deep = 0;
-    } else if (!cpu->in_kernel) {
-        /* To a caller from before the first block: the next one begins anew. */
+    if (!depth)
+        return false;
+    stack->depth = depth - 1;
+    stack->too_deep = 0;
+    return true;
+}
+
+void cpu_returns(struct cpu *cpu, uint64_t place)
+{
+    struct stack *stack = stack_of(cpu);
+
+    /* To a caller from before the first block: the next one begins anew. */
+    if (!end_call(stack, place) && !cpu->in_kernel)
         stack->depth = 0;
-    }
     cpu->top = top_of(stack);
+}
+
+void cpu_links(struct cpu *cpu, uint64_t address)
+{
+    struct stack *stack = stack_of(cpu);
+
+    push(stack, address, false);
+    cpu->top = top_of(stack);
+}
+
+void cpu_jumps_back(struct cpu *cpu)
+{
+    stack_of(cpu)->returning = true;
 }
 
 static bool at_entry(uint64_t address)
 {
     return address >= kernel.entry_start && address < kernel.entry_end;
+}
+
+/* The block that runs after a return on AArch64, in the mode of the return: other blocks, of an interrupt in user mode, may come before. */
+static void arrives(struct cpu *cpu, const struct block *block)
+{
+    bool in_kernel = is_kernel(block->address);
+    struct stack *stack = in_kernel ? &cpu->task->kernel : &cpu->task->user;
+
+    if (!stack->returning)
+        return;
+    stack->returning = false;
+    if (end_call(stack, block->address)) {
+        /* The caller goes on. */
+    } else if (!in_kernel) {
+        stack->depth = 0;
+    } else if (at_entry(block->address) && stack->depth > 1 && top_of(stack)->place) {
+        /* An interrupt came between the return and the caller. */
+        stack->depth--;
+    }
+    if (in_kernel == cpu->in_kernel)
+        cpu->top = top_of(stack);
 }
 
 static void returned_from_interrupt(struct stack *stack)
@@ -196,7 +237,9 @@ static void enters_kernel_block(struct cpu *cpu, const struct block *block)
 
     if (!cpu->in_kernel)
         stack->depth = stack->too_deep = 0;
-    else if (cpu->last && cpu->last->ending == RETURNS_FROM_INTERRUPT)
+    if (kernel.exec_start && block->address == kernel.exec_start)
+        cpu->task->user.depth = cpu->task->user.too_deep = 0;
+    if (cpu->in_kernel && cpu->last && cpu->last->ending == RETURNS_FROM_INTERRUPT)
         returned_from_interrupt(stack);
     if (!stack->depth)
         push(stack, 0, false);
@@ -249,6 +292,7 @@ void cpu_enters(struct cpu *cpu, const struct block *block)
     bool in_kernel = is_kernel(block->address);
 
     cpu->called = false;
+    arrives(cpu, block);
     if (goes_on(cpu, block)) {
         cpu->last = block;
         return;

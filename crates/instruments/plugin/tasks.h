@@ -1,8 +1,11 @@
 /* The tasks of the guest, and the calls that each is in.
  *
  * A task has a stack of calls in user mode and one in the kernel. The plugin interface shows neither registers nor the reason
- * of a jump, so the stacks follow what instructions do to memory: a call writes its return address, a return reads it from
- * the same place. That place identifies the call, also across switches of the stack. */
+ * of a jump, so on x86-64 the stacks follow what instructions do to memory: a call writes its return address, a return reads it from
+ * the same place. That place identifies the call, also across switches of the stack.
+ *
+ * On AArch64 a call writes its return address to a register. It is the address behind the call, and identifies the call: a return ends
+ * the innermost one whose address is that of the next block. */
 #pragma once
 
 #include "blocks.h"
@@ -14,7 +17,7 @@
 #define KERNEL_STACK 0x4000
 
 struct frame {
-    uint64_t place;   /* where the return address is; 0 if nothing was called */
+    uint64_t place;   /* where the return address is, or on AArch64 that address; 0 if nothing was called */
     uint64_t routine; /* 0 until its first block runs */
     node_id node;     /* if `age` is the tree's */
     uint32_t age;     /* 0 if the node is not known */
@@ -26,6 +29,7 @@ struct stack {
     struct frame frames[DEPTH_MAX];
     uint32_t depth;
     uint32_t too_deep; /* calls beyond DEPTH_MAX, which have no frame */
+    bool returning;    /* AArch64: the last block returned */
 };
 
 struct task {
@@ -69,6 +73,12 @@ void cpu_calls(struct cpu *cpu, uint64_t place);
 
 /* A return reads its address from this place. */
 void cpu_returns(struct cpu *cpu, uint64_t place);
+
+/* AArch64: a call is about to jump, and will return to this address. */
+void cpu_links(struct cpu *cpu, uint64_t address);
+
+/* AArch64: a return is about to jump. */
+void cpu_jumps_back(struct cpu *cpu);
 
 /* The task whose thread.sp is at this physical address continues. */
 void cpu_switches(struct cpu *cpu, uint64_t thread_sp);

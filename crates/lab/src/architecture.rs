@@ -122,6 +122,15 @@ impl Architecture {
         find_program(self.facts().qemu, self.facts().qemu_package).map(drop)
     }
 
+    /// Checks that machines of it can be booted here: QEMU is installed, and there is a build of klatch for it.
+    ///
+    /// # Errors
+    /// [`LabError::NoProgram`] or [`LabError::NoBuild`].
+    pub fn check(self) -> Result<(), LabError> {
+        self.require_qemu()?;
+        self.klatch().map(drop)
+    }
+
     /// Folders of libraries of it, on a machine of any architecture.
     pub(crate) fn library_folders(self) -> [PathBuf; 2] {
         ["/lib", "/usr/lib"]

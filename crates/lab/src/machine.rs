@@ -275,6 +275,9 @@ fn last_lines(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::boot_settings::Snapshots;
+    use crate::cpus::Cpus;
+    use crate::image::Image;
 
     #[test]
     fn a_full_disk_is_reported() {
@@ -283,6 +286,39 @@ mod tests {
             error.starts_with("cannot write /dev/full: the disk is full") && error.contains("TMPDIR"),
             "{error}"
         );
+    }
+
+    /// The arguments of a machine with one CPU and counters.
+    fn line(architecture: Architecture) -> String {
+        let interrupted = std::sync::atomic::AtomicBool::new(false);
+        let boot = Boot {
+            kernel: Path::new("kernel"),
+            image: Image::empty(architecture),
+            cpus: Cpus::Number(1),
+            memory_mb: 512,
+            seed: 7,
+            parameters: "quiet".to_owned(),
+            job: Job { commands: Vec::new(), start_us: 0 },
+            counters: Some(String::new()),
+            limit: Duration::MAX,
+            interrupted: &interrupted,
+            snapshots: Snapshots::Anew,
+        };
+        arguments(&boot).join(" ")
+    }
+
+    #[test]
+    fn the_machine_is_of_the_architecture_of_its_image() {
+        let end = " rdinit=/klatch -- lab guest -machine memory-backend=ram \
+                   -object memory-backend-memfd,id=ram,size=512M,share=on -smp 1 -m 512M";
+        let common = "-accel tcg -nodefaults -nographic -no-reboot -rtc base=2020-01-01T00:00:00,clock=vm -seed 7 \
+                      -fw_cfg name=opt/klatch/job,file=job -append console=";
+        let amd64 = line(Architecture::Amd64);
+        assert!(amd64.starts_with(&format!("-M q35 -cpu max {common}ttyS0 panic=-1 ")), "{amd64}");
+        assert!(amd64.contains(" tsc=reliable ") && amd64.ends_with(end), "{amd64}");
+        let arm64 = line(Architecture::Arm64);
+        let start = format!("-M virt,gic-version=3 -cpu neoverse-n1 {common}ttyAMA0 panic=-1 ");
+        assert!(arm64.starts_with(&start) && !arm64.contains("tsc") && arm64.ends_with(end), "{arm64}");
     }
 
     #[test]

@@ -8,6 +8,9 @@ const SYS_ADMIN: u32 = 21;
 const PERFMON: u32 = 38;
 const BPF: u32 = 39;
 
+/// Where `scripts/cross.sh arm64` puts the program.
+const KLATCH_FOR_ARM64: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/cross/arm64/klatch");
+
 /// A feature that not every machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
@@ -21,6 +24,8 @@ pub enum Need {
     UserNamespaces,
     /// QEMU, the emulator of the lab's machine.
     Qemu,
+    /// The program for arm64, which `scripts/cross.sh` builds.
+    KlatchForArm64,
     /// Chromium, the browser that displays reports.
     Chromium,
     /// A kernel with sched_ext: schedulers as BPF programs.
@@ -44,6 +49,7 @@ impl Need {
             Need::NetworkNamespaces => is_root() && works("unshare", &["--net", "true"]),
             Need::UserNamespaces => works("unshare", &["--map-root-user", "--net", "true"]),
             Need::Qemu => on_search_path("qemu-system-x86_64"),
+            Need::KlatchForArm64 => Path::new(KLATCH_FOR_ARM64).is_file(),
             Need::Chromium => on_search_path("chromium"),
             Need::SchedExt => has_sched_ext(),
             Need::NoSchedExt => !has_sched_ext(),
@@ -61,6 +67,7 @@ impl Need {
             Need::NetworkNamespaces => "root and network namespaces",
             Need::UserNamespaces => "user and network namespaces",
             Need::Qemu => "qemu-system-x86_64",
+            Need::KlatchForArm64 => "klatch for arm64",
             Need::Chromium => "chromium",
             Need::SchedExt => "a kernel that has sched_ext (/sys/kernel/sched_ext)",
             Need::NoSchedExt => "a kernel without sched_ext",
@@ -79,6 +86,8 @@ impl Need {
             ),
             Need::Qemu => Some("apt-get install qemu-system-x86".to_owned()),
             Need::Chromium => Some("apt-get install chromium".to_owned()),
+            // It takes minutes, which the nightly workflow spends and a test must not demand.
+            Need::KlatchForArm64 => None,
             Need::SchedExt | Need::NoSchedExt | Need::TestAll => None,
             Need::Program(_, package) => Some(format!("apt-get install {package}")),
         }

@@ -117,8 +117,27 @@ fn load_after_mark(request: &mut Request) {
     }
 }
 
-/// Only x86-64 is emulated.
-#[cfg(not(target_arch = "x86_64"))]
+/// Executes the mark, two moves of a number to nowhere, then a load from the request. Without a plugin they have no effect.
+#[cfg(target_arch = "aarch64")]
+fn load_after_mark(request: &mut Request) {
+    // SAFETY: the load reads one byte of `request`. The plugin may change all of it, which the compiler knows, as the block may
+    // write to memory.
+    unsafe {
+        std::arch::asm!(
+            // Mark and load in one page, where the plugin looks for both.
+            ".p2align 4",
+            "movz xzr, #0x4c4b",
+            "movz xzr, #0x5441",
+            "ldrb {byte:w}, [{request}]",
+            request = in(reg) std::ptr::from_mut(request),
+            byte = out(reg) _,
+            options(nostack, preserves_flags)
+        );
+    }
+}
+
+/// Machines of other architectures are not emulated.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn load_after_mark(_: &mut Request) {}
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::counters::error::HardwareError;
 
 /// Name and text of each shipped description.
-const PRESETS: [(&str, &str); 3] = [
+const PRESETS: [(&str, &str); 4] = [
+    ("neoverse-n1", include_str!("../../hardware/neoverse-n1.toml")),
     ("pentium-ii-xeon-450", include_str!("../../hardware/pentium-ii-xeon-450.toml")),
     ("pentium-iii-xeon-700", include_str!("../../hardware/pentium-iii-xeon-700.toml")),
     ("zen3", include_str!("../../hardware/zen3.toml")),
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn an_impossible_cache_is_refused_with_its_name() {
-        let (_, text) = PRESETS[0];
+        let text = include_str!("../../hardware/pentium-ii-xeon-450.toml");
         let error =
             |from: &str, to: &str| Hardware::parse("x", &text.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error("ways = 4", "ways = 3").contains("l1d: 16384 bytes in 3 ways"));

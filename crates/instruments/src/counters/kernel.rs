@@ -17,7 +17,15 @@ pub(crate) struct KernelDescription {
     entry_start: u64,
     entry_end: u64,
     code_end: u64,
+    exec_start: u64,
 }
+
+/// The field of a task that a context switch reads first, and the names of the routines that it is in and that replaces a program.
+#[cfg(not(target_arch = "aarch64"))]
+const SWITCH: (&str, &str, Option<&str>) = ("thread.sp", "__switch_to_asm", None);
+/// A call of this architecture is known by its return address, and those of a program end with it.
+#[cfg(target_arch = "aarch64")]
+const SWITCH: (&str, &str, Option<&str>) = ("thread.cpu_context", "cpu_switch_to", Some("begin_new_exec"));
 
 impl KernelDescription {
     /// Reads the kernel's own description of its types (BTF) and its symbols.
@@ -26,13 +34,14 @@ impl KernelDescription {
     /// One of them cannot be read, or lacks a field or a routine.
     pub(crate) fn detect(symbols: &KernelSymbols) -> Result<KernelDescription, CountersError> {
         let task = TaskStruct::detect()?;
-        const NAMES: [&str; 4] = ["__switch_to_asm", "__entry_text_start", "__entry_text_end", "_etext"];
-        let addresses = symbols.addresses(NAMES);
+        let (switch_field, switch, exec) = SWITCH;
+        let names = [switch, "__entry_text_start", "__entry_text_end", "_etext", exec.unwrap_or_default()];
+        let addresses = symbols.addresses(names);
         let symbol = |at: usize| {
-            addresses[at].ok_or_else(|| CountersError::Kernel(format!("the symbol {}", NAMES[at])))
+            addresses[at].ok_or_else(|| CountersError::Kernel(format!("the symbol {}", names[at])))
         };
         Ok(KernelDescription {
-            thread_sp: task.offset_of("thread.sp")?,
+            thread_sp: task.offset_of(switch_field)?,
             pid: task.offset_of("pid")?,
             tgid: task.offset_of("tgid")?,
             flags: task.offset_of("flags")?,
@@ -42,6 +51,7 @@ impl KernelDescription {
             entry_start: symbol(1)?,
             entry_end: symbol(2)?,
             code_end: symbol(3)?,
+            exec_start: exec.map_or(Ok(0), |_| symbol(4))?,
         })
     }
 
@@ -58,9 +68,21 @@ impl KernelDescription {
             entry_start,
             entry_end,
             code_end,
+            exec_start,
         } = *self;
-        let all =
-            [thread_sp, pid, tgid, flags, comm, task_bytes, switch_start, entry_start, entry_end, code_end];
+        let all = [
+            thread_sp,
+            pid,
+            tgid,
+            flags,
+            comm,
+            task_bytes,
+            switch_start,
+            entry_start,
+            entry_end,
+            code_end,
+            exec_start,
+        ];
         all.iter().flat_map(|number| number.to_le_bytes()).collect()
     }
 }

@@ -72,7 +72,8 @@ mod tests {
         needs!(Need::Bpf);
         let task = TaskStruct::detect().unwrap();
         assert!(task.bytes > 1_000, "{task:?}");
-        for field in ["se.vruntime", "comm", "thread.sp"] {
+        let stack_pointer = if cfg!(target_arch = "aarch64") { "thread.cpu_context" } else { "thread.sp" };
+        for field in ["se.vruntime", "comm", stack_pointer] {
             let offset = task.offset_of(field).unwrap();
             assert_eq!(task.field_at(offset), field);
         }

@@ -204,7 +204,7 @@ pub(crate) fn image(architecture: Architecture, java: Option<&Path>) -> Result<I
 
 /// The kernel that `name` means, which is downloaded if necessary.
 pub(crate) fn kernel(name: &str, modules: Option<&Path>) -> Result<BootKernel, LabError> {
-    Architecture::of_kernel_name(name).require_qemu()?;
+    Architecture::of_kernel_name(name).check()?;
     BootKernel::find(name, modules, steps())
 }
 

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use klatch_lab::{Boot, BootKernel, Counting, Image, Job, LabError, machine_image};
+use klatch_lab::{Architecture, Boot, BootKernel, Counting, Image, Job, LabError, machine_image};
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::{Configuration, Outcome};
 use klatch_record::{SENSITIVITY, error_chain, save_json};
@@ -173,8 +173,12 @@ fn leave_out(cells: &mut Vec<ComputedCell<Configuration>>) -> anyhow::Result<Vec
 }
 
 fn missing_kernel(name: &str) -> Option<String> {
-    BootKernel::check(name).err()?;
-    Some(format!("there is no kernel {name} here; get it by `klatch lab get-kernel {name}`"))
+    if BootKernel::check(name).is_err() {
+        return Some(format!("there is no kernel {name} here; get it by `klatch lab get-kernel {name}`"));
+    }
+    // Without the own one nothing at all could be booted, which is an error.
+    let other = Some(Architecture::of_kernel_name(name)).filter(|one| *one != Architecture::default());
+    other.and_then(|architecture| architecture.check().err()).map(|error| error.to_string())
 }
 
 fn missing_scheduler(name: &str) -> Option<String> {

@@ -68,6 +68,7 @@ mod all {
     mod exact;
     mod guide_commands;
     mod lab;
+    mod lab_arm64;
     mod misbehaving;
 }
 
