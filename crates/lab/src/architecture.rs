@@ -4,9 +4,6 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use crate::error::LabError;
-use crate::programs::{find_program, on_search_path};
-
 /// An architecture, under the name that Debian gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Architecture {
@@ -114,21 +111,9 @@ impl Architecture {
         )
     }
 
-    /// Checks that QEMU is installed, which should happen before a long download.
-    ///
-    /// # Errors
-    /// [`LabError::NoProgram`].
-    pub fn require_qemu(self) -> Result<(), LabError> {
-        find_program(self.facts().qemu, self.facts().qemu_package).map(drop)
-    }
-
-    /// Checks that machines of it can be booted here: QEMU is installed, and there is a build of klatch for it.
-    ///
-    /// # Errors
-    /// [`LabError::NoProgram`] or [`LabError::NoBuild`].
-    pub fn check(self) -> Result<(), LabError> {
-        self.require_qemu()?;
-        self.klatch().map(drop)
+    /// The Debian package that has it.
+    pub(crate) fn qemu_package(self) -> &'static str {
+        self.facts().qemu_package
     }
 
     /// Folders of libraries of it, on a machine of any architecture.
@@ -141,24 +126,6 @@ impl Architecture {
     pub(crate) fn of_program(file: &[u8]) -> Option<Architecture> {
         let machine = u16::from_le_bytes(*file.strip_prefix(b"\x7fELF\x02\x01")?.get(12..)?.first_chunk()?);
         Architecture::ALL.into_iter().find(|one| one.facts().elf_machine == machine)
-    }
-
-    /// The build of klatch for it: this program; for another architecture `klatch-arm64` beside this program or on the search path, or what
-    /// `scripts/cross.sh arm64` made in the checkout where this program was built.
-    ///
-    /// # Errors
-    /// [`LabError::NoBuild`].
-    pub(crate) fn klatch(self) -> Result<PathBuf, LabError> {
-        let own = Path::new("/proc/self/exe");
-        let own = std::fs::read_link(own).map_err(|source| LabError::file("resolve", own, source))?;
-        if self == Architecture::default() {
-            return Ok(own);
-        }
-        let name = format!("klatch-{self}");
-        let folder = own.parent().unwrap_or(Path::new("/"));
-        let built = folder.parent().unwrap_or(folder).join(format!("cross/{self}/klatch"));
-        let beside = [folder.join(&name), built].into_iter().find(|path| path.is_file());
-        beside.or_else(|| on_search_path(&name)).ok_or(LabError::NoBuild { architecture: self })
     }
 }
 
@@ -204,7 +171,6 @@ mod tests {
     fn a_program_has_its_architecture_in_its_header() {
         let own = std::fs::read("/proc/self/exe").unwrap();
         assert_eq!(Architecture::of_program(&own), Some(Architecture::default()));
-        assert_eq!(Architecture::default().klatch().unwrap(), std::env::current_exe().unwrap());
         assert_eq!(Architecture::of_program(b"#!/bin/sh\n"), None);
         let mut other = own[..64].to_vec();
         other[18..20].copy_from_slice(&[8, 0]);

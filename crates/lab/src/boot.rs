@@ -15,6 +15,7 @@ use crate::error::LabError;
 use crate::job::{Answer, END};
 use crate::machine::{Machine, Origin, Watch};
 use crate::monitor::Monitor;
+use crate::programs::require_qemu;
 use crate::snapshot::Stopped;
 use crate::snapshots::{Kept, key};
 
@@ -55,7 +56,7 @@ pub fn boot(boot: &Boot<'_>) -> Result<Answer, LabError> {
 /// Checks what can be known before a boot.
 fn check(boot: &Boot<'_>) -> Result<(), LabError> {
     let architecture = boot.image.architecture();
-    architecture.require_qemu()?;
+    require_qemu(architecture)?;
     boot.cpus.check(architecture, boot.counters.is_some())
 }
 

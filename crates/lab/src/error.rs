@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::architecture::Architecture;
+
 /// A boot that could not be prepared, or that ended without an answer.
 #[derive(Debug, Error)]
 pub enum LabError {
@@ -43,7 +45,7 @@ pub enum LabError {
     )]
     NoBuild {
         /// The architecture of the machine.
-        architecture: crate::Architecture,
+        architecture: Architecture,
     },
     /// A program is of another architecture than the machine.
     #[error("{program} is no program for {architecture}, which the machine has", program = program.display())]
@@ -51,7 +53,7 @@ pub enum LabError {
         /// Path of the program.
         program: PathBuf,
         /// The architecture of the machine.
-        architecture: crate::Architecture,
+        architecture: Architecture,
     },
     /// The lab has no kernel with this name.
     #[error(

@@ -11,6 +11,7 @@ use crate::architecture::Architecture;
 use crate::cpio::Archive;
 use crate::elf::{needs_of, strip};
 use crate::error::LabError;
+use crate::programs::klatch_for;
 
 /// Path of the dynamic linker of this program's architecture, fixed by its ABI.
 pub(crate) const LINKER: &str =
@@ -45,7 +46,7 @@ impl Image {
     /// There is no such build, or not all of its libraries.
     pub fn of_klatch(architecture: Architecture) -> Result<Image, LabError> {
         let mut image = Image::empty(architecture);
-        image.add_program("/klatch", &architecture.klatch()?)?;
+        image.add_program("/klatch", &klatch_for(architecture)?)?;
         image.booted = std::mem::take(&mut image.delivered);
         Ok(image)
     }

@@ -2,7 +2,7 @@
 
 use klatch_host::machine::environment;
 use klatch_instruments::{Kernel, availability};
-use klatch_lab::{Architecture, LabError};
+use klatch_lab::{Architecture, LabError, require_qemu};
 use klatch_record::{Support, error_chain};
 use klatch_schedulers::sched_ext_state;
 
@@ -61,7 +61,7 @@ pub(super) fn schedulers() -> Vec<Finding> {
         Some(state) => Finding::works(SCHEDULERS, "sched_ext", format!("the kernel has it: {}", state.state)),
         None => Finding::gap(SCHEDULERS, "sched_ext", "the kernel has none", SCHED_EXT),
     };
-    let lab = match Architecture::default().require_qemu() {
+    let lab = match require_qemu(Architecture::default()) {
         Ok(()) => Finding::works(SCHEDULERS, "lab", "QEMU is installed"),
         Err(LabError::NoProgram { program, package }) => Finding::gap(
             SCHEDULERS,

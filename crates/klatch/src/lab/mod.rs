@@ -14,8 +14,8 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
     Answer, Architecture, Boot, BootKernel, COUNTERS_FILE, CPUS_MAX, Counting, Cpus, Image, Job, LabError,
-    OTHER_PROGRAM, Preparing, START_US, Snapshots, boot, counted, find_program, guest, java_runtime, shell,
-    under_scheduler,
+    OTHER_PROGRAM, Preparing, START_US, Snapshots, boot, counted, find_program, guest, java_runtime,
+    require_programs, shell, under_scheduler,
 };
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::{create_folder, error_chain};
@@ -204,7 +204,7 @@ pub(crate) fn image(architecture: Architecture, java: Option<&Path>) -> Result<I
 
 /// The kernel that `name` means, which is downloaded if necessary.
 pub(crate) fn kernel(name: &str, modules: Option<&Path>) -> Result<BootKernel, LabError> {
-    Architecture::of_kernel_name(name).check()?;
+    require_programs(Architecture::of_kernel_name(name))?;
     BootKernel::find(name, modules, steps())
 }
 

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use klatch_lab::{Architecture, Boot, BootKernel, Counting, Image, Job, LabError, machine_image};
+use klatch_lab::{
+    Architecture, Boot, BootKernel, Counting, Image, Job, LabError, machine_image, require_programs,
+};
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::{Configuration, Outcome};
 use klatch_record::{SENSITIVITY, error_chain, save_json};
@@ -178,7 +180,7 @@ fn missing_kernel(name: &str) -> Option<String> {
     }
     // Without the own one nothing at all could be booted, which is an error.
     let other = Some(Architecture::of_kernel_name(name)).filter(|one| *one != Architecture::default());
-    other.and_then(|architecture| architecture.check().err()).map(|error| error.to_string())
+    other.and_then(|architecture| require_programs(architecture).err()).map(|error| error.to_string())
 }
 
 fn missing_scheduler(name: &str) -> Option<String> {
