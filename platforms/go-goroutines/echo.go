@@ -6,7 +6,7 @@ import "net"
 const echoBufferBytes = 16 << 10
 
 // echo serves one client with RFC 862: one goroutine sends back what it reads. While a write blocks, nothing is read.
-func echo(conn *net.TCPConn) {
+func echo(conn net.Conn) {
 	defer conn.Close()
 	buffer := make([]byte, echoBufferBytes)
 	for {

@@ -123,7 +123,6 @@ func TestInvalidOptionsAreReported(t *testing.T) {
 		{"--content-seed 1", "--content-seed belongs to --workload web, not to chat; try --help"},
 		{"--certificate c.pem", "--certificate and --key belong together; try --help"},
 		{"--tickets", "--tickets needs --certificate and --key; try --help"},
-		{"--workload rr --certificate c.pem --key k.pem", "--certificate and --key belong to --workload chat, not to rr; try --help"},
 		{"--certificate no.pem --key no.pem", "cannot use the certificate no.pem with the key no.pem: open no.pem: no such file"},
 		{"--json now", `unexpected argument "now"; try --help`},
 	} {

@@ -26,7 +26,7 @@ Options:
                                       [default: 1048576]
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
       --loops THREADS                 Threads that run goroutines in parallel (GOMAXPROCS) [default: one a CPU]
-      --certificate FILE              Workload chat: speak TLS 1.3, with this certificate chain in PEM
+      --certificate FILE              Speak TLS 1.3, with this certificate chain in PEM
       --key FILE                      The key of the certificate, in PEM
       --tickets                       Give each client a ticket, by which its next connection can resume the session
       --registration-timeout SECONDS  How long a client may take to register, to complete a request, and to take any of
@@ -113,9 +113,6 @@ func parseOptions(args []string) (*options, error) {
 		}
 	})
 	hasTLS := parsed.certificate != "" || parsed.key != ""
-	if err == nil && hasTLS && parsed.workload != workloadChat {
-		err = fmt.Errorf("--certificate and --key belong to --workload chat, not to %s", parsed.workload)
-	}
 	if err == nil && (parsed.certificate == "") != (parsed.key == "") {
 		err = errors.New("--certificate and --key belong together")
 	}

@@ -96,7 +96,11 @@ func explain(err error) string {
 func (s *server) run() {
 	connections := &acceptor{TCPListener: s.listener, nodelay: s.options.nodelay, log: s.log}
 	if s.web != nil {
-		_ = s.web.Serve(connections)
+		var listener net.Listener = connections
+		if s.tls != nil {
+			listener = tls.NewListener(connections, s.tls)
+		}
+		_ = s.web.Serve(listener)
 		return
 	}
 	for {
@@ -109,14 +113,14 @@ func (s *server) run() {
 }
 
 func (s *server) admit(tcp *net.TCPConn) {
-	if s.options.workload == workloadRR {
-		go echo(tcp)
-		return
-	}
 	var conn stream = tcp
 	if s.tls != nil {
 		// The first read makes the handshake.
 		conn = tls.Server(tcp, s.tls)
+	}
+	if s.options.workload == workloadRR {
+		go echo(conn)
+		return
 	}
 	if s.halfOpen.Load() >= int64(s.options.halfOpenMax) {
 		go func() {

@@ -19,7 +19,7 @@ Options:
       --sendq BYTES                   Most bytes in the send queue of a connection; beyond them it is closed
                                       [default: 1048576]
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
-      --certificate FILE              Workload chat: speak TLS 1.3, with this certificate chain in PEM
+      --certificate FILE              Speak TLS 1.3, with this certificate chain in PEM
       --key FILE                      The key of the certificate, in PEM
       --registration-timeout SECONDS  How long a client may take to register, or to complete a request [default: 30]
       --half-open-max N               Most connections that have not registered [default: 4096]
@@ -76,9 +76,6 @@ function rejectOptionsOfOthers({ workload: name = 'chat', ...values }) {
     throw new StartupError(`--${ofSite} belongs to --workload web, not to ${name}; try --help`);
   }
   const { certificate, key } = values;
-  if ((certificate !== undefined || key !== undefined) && name !== 'chat') {
-    throw new StartupError(`--certificate and --key belong to --workload chat, not to ${name}; try --help`);
-  }
   if ((certificate === undefined) !== (key === undefined)) {
     throw new StartupError('--certificate and --key belong together; try --help');
   }

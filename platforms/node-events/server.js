@@ -17,7 +17,7 @@ const OWN_FILES = 40;
 
 // Listens as configured. Resolves to the net.Server; rejects with StartupError. log receives later errors.
 export async function serve(options, log) {
-  const server = options.workload === 'web' ? siteServer(options) : socketServer(options);
+  const server = options.workload === 'web' ? siteServer(options, tlsSettings(options)) : socketServer(options);
   limitConnections(server, log);
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(new StartupError(explain(error, options))));
@@ -31,14 +31,18 @@ export async function serve(options, log) {
 
 function socketServer(options) {
   const settings = { allowHalfOpen: true, noDelay: options.nodelay };
-  if (options.certificate !== undefined) {
-    const server = tls.createServer({ ...settings, ...certificate(options), minVersion: 'TLSv1.3', handshakeTimeout: options.registrationTimeoutMs });
-    server.on('secureConnection', chat(options));
-    return server;
-  }
-  const server = net.createServer(settings);
-  server.on('connection', options.workload === 'rr' ? echo(options) : chat(options));
+  const overTls = tlsSettings(options);
+  const server = overTls ? tls.createServer({ ...settings, ...overTls }) : net.createServer(settings);
+  server.on(overTls ? 'secureConnection' : 'connection', options.workload === 'rr' ? echo(options) : chat(options));
   return server;
+}
+
+// Returns what Node takes for TLS; undefined without TLS.
+function tlsSettings(options) {
+  if (options.certificate === undefined) {
+    return undefined;
+  }
+  return { ...certificate(options), minVersion: 'TLSv1.3', handshakeTimeout: options.registrationTimeoutMs };
 }
 
 // Returns { cert, key } as Node takes them; throws StartupError.

@@ -1,5 +1,6 @@
 //! `klatch platforms`: platforms and knobs that this machine has, and the options that select a catalog.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,7 +9,7 @@ use klatch_platforms::{
     PlatformListing, PlatformRequest, ResolvedPlatform, java_crowd_knobs, list, process_knobs,
     threads_crowd_knobs,
 };
-use klatch_record::{Class, Transport, error_chain};
+use klatch_record::{Class, error_chain};
 use klatch_report::{Column, TextTable};
 use serde_json::json;
 
@@ -153,10 +154,10 @@ fn workloads(listed: &PlatformListing) -> Vec<&'static str> {
     listed.entry.workloads.keys().map(|kind| kind.name()).collect()
 }
 
-/// Its transports; without a table `plain` alone.
-fn transports(listed: &PlatformListing) -> Vec<&'static str> {
-    let named: Vec<_> = listed.entry.transports.keys().map(|kind| kind.name()).collect();
-    if named.is_empty() { vec![Transport::Plain.name()] } else { named }
+/// The names of its transports in each of its workloads.
+fn transports(listed: &PlatformListing) -> BTreeMap<&'static str, Vec<&'static str>> {
+    let names = |kind| listed.entry.transports_of(kind).keys().map(|transport| transport.name()).collect();
+    listed.entry.workloads.keys().map(|kind| (kind.name(), names(*kind))).collect()
 }
 
 fn class(listed: &PlatformListing) -> &'static str {
@@ -185,7 +186,7 @@ fn as_json(listed: &PlatformListing) -> serde_json::Value {
         "transports": transports(listed),
         "here": listed.variants.as_ref().map(ways).unwrap_or_default(),
         "not_here": listed.variants.as_ref().err().map(ToString::to_string),
-        "knobs": listed.knobs().into_iter().collect::<std::collections::BTreeMap<_, _>>(),
+        "knobs": listed.knobs().into_iter().collect::<BTreeMap<_, _>>(),
     })
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Serve {
     /// What the server does: chat (IRC), rr (request/response: every byte goes back, RFC 862), web (a site after SPECweb99)
     #[arg(long, default_value_t = Workload::Chat)]
     workload: Workload,
-    /// What lies between IRC and TCP: plain (nothing), ws (WebSocket, one line a message), tls (TLS 1.3), wss (both)
+    /// What lies between the protocol and TCP: plain (nothing), tls (TLS 1.3); of chat also ws (WebSocket, one line a message), wss (both)
     #[arg(long, default_value_t = Transport::Plain)]
     transport: Transport,
     #[command(flatten)]

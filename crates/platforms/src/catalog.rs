@@ -8,8 +8,9 @@ use klatch_record::{Class, ProtocolName, Transport, WorkloadKind};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::configuration_file::ConfigurationFile;
+use crate::configuration_file::{ConfigurationFile, insert_place};
 use crate::extends::{FindPart, with_parts};
+use crate::http2::InHttp2;
 use crate::launch;
 use crate::needs::Needs;
 use crate::needs_java::NeedsJava;
@@ -92,9 +93,11 @@ pub struct Entry {
     /// Configuration files that are written before it starts and removed afterwards.
     #[serde(default)]
     pub files: Vec<ConfigurationFile>,
-    /// The transports of its chat, if there is another than `plain`. Without this table: `plain`.
+    /// Its transports, if there is another than `plain`. Without this table: `plain`.
     #[serde(default)]
     pub transports: BTreeMap<Transport, InTransport>,
+    /// How it speaks HTTP/2 with clients of requests for URLs, if it does.
+    pub http2: Option<InHttp2>,
     /// Settings of the platform by name.
     #[serde(default)]
     pub knobs: BTreeMap<String, Knob>,
@@ -122,6 +125,15 @@ impl Entry {
             .chain(of_transports)
             .chain(of_knobs)
             .chain(of_build)
+            .flatten()
+    }
+
+    /// The inserts of every transport and version of HTTP: name and text.
+    fn inserts(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.transports
+            .values()
+            .map(|one| &one.insert)
+            .chain(self.http2.iter().map(|one| &one.insert))
             .flatten()
     }
 
@@ -314,6 +326,10 @@ fn parse(text: &str, path: &Path, part: &FindPart<'_>) -> Result<Entry, CatalogE
     if let Some(file) = entry.all_files().find(|file| !is_plain_name(&file.name)) {
         return Err(wrong(format!("the file {:?} must have a plain name, without a folder", file.name)));
     }
+    let has_place = |name: &&String| entry.all_files().any(|file| file.text.contains(&insert_place(name)));
+    if let Some(name) = entry.inserts().map(|(name, _)| name).find(|name| !has_place(name)) {
+        return Err(wrong(format!("insert {name}: no file has {}", insert_place(name))));
+    }
     if entry.knobs.contains_key(TRANSPORT_KNOB) {
         return Err(wrong(
             "knob transport stands for the table [transports]; it needs another name".to_owned(),
@@ -351,7 +367,7 @@ fn unfilled(entry: &Entry) -> Option<(&str, &'static str)> {
 }
 
 /// The knob that selects one of these transports.
-fn transport_knob(transports: &BTreeMap<Transport, InTransport>) -> Knob {
+pub(crate) fn transport_knob(transports: &BTreeMap<Transport, InTransport>) -> Knob {
     let values = transports.iter().map(|(kind, one)| (kind.name().to_owned(), one.arguments.clone()));
     Knob {
         help: "what lies between the protocol and TCP".to_owned(),
@@ -359,7 +375,7 @@ fn transport_knob(transports: &BTreeMap<Transport, InTransport>) -> Knob {
         arguments: Vec::new(),
         range: None,
         size: false,
-        workloads: vec![WorkloadKind::Chat],
+        workloads: Vec::new(),
         pages: BTreeMap::new(),
         training: BTreeMap::new(),
     }
@@ -472,7 +488,7 @@ mod tests {
         for entry in catalog(None).unwrap() {
             let in_transports = entry.transports.values().flat_map(|transport| &transport.files);
             for file in entry.files.iter().chain(in_transports) {
-                for line in file.text.lines() {
+                for line in file.text.lines().chain(entry.inserts().flat_map(|(_, text)| text.lines())) {
                     let place = paths.iter().filter_map(|path| line.find(path)).min();
                     let Some(before) = place.map(|place| &line[..place]) else { continue };
                     let to_line_end = ["mosquitto", "ngircd"].contains(&entry.name.as_str());
@@ -528,6 +544,10 @@ mod tests {
         }
         let with_knob =
             |name| parse_error(&format!("{good}knobs.{name}.help = 'x'\njava.version_min = 17\n"));
+        let insert = "transports.tls.insert.more = 'x'\n";
+        assert!(parse_error(&format!("{good}{insert}")).contains("insert more: no file has {insert:more}"));
+        let file = "files = [{ name = 'a', text = '{insert:more}' }]\n";
+        assert_eq!(parse_error(&format!("{good}{insert}{file}")), "valid");
         let workload = |table: &str| parse_error(&format!("{good}{table}\n"));
         assert_eq!(workload("workloads.chat = {}\nworkloads.rr.protocol = 'echo'"), "valid");
         assert!(workload("workloads.rr = {}").contains("the protocol irc does not carry the workload rr"));

@@ -58,14 +58,15 @@ impl ResolvedPlatform {
         let fill =
             |word: &str, folders: &BuildFolders| self.fill(word, site, folders).replace("{web_jar}", &jar);
         let mut folders = prepare(&self.entry, &self.compiler(), fill, all).map_err(wrong)?;
-        if self.in_workload.static_only {
+        if self.reads_site() {
             let _shown = all.show("writing the files of the site");
             folders.web_files = web_files(self.directories()).map_err(wrong)?;
         }
         let own = Some(&self.in_transport.files).filter(|files| !files.is_empty());
         for file in own.unwrap_or(&self.entry.files) {
             let path = site.folder.join(&file.name);
-            let text = self.fill_quoted(&file.text, file.quotes, site, &folders);
+            let text = file.with_inserts(&self.inserts());
+            let text = self.fill_quoted(&text, file.quotes, site, &folders);
             let text = site.secrets.fill(&text).map_err(no_secret)?;
             write_new(&path, &text).map_err(|source| wrong(SourceError::Write { path, source }))?;
         }
@@ -97,6 +98,18 @@ impl ResolvedPlatform {
             None => launch,
         };
         Ok(Prepared { command: words, launch, ready_command: ready_command.collect(), variables })
+    }
+
+    /// The texts in its configuration files that depend on the transport and the version of HTTP.
+    pub(crate) fn inserts(&self) -> Vec<&BTreeMap<String, String>> {
+        let of_http2 = self.in_http2.iter().map(|one| &one.insert);
+        std::iter::once(&self.in_transport.insert).chain(of_http2).collect()
+    }
+
+    /// Whether it reads the files of the site from a folder.
+    fn reads_site(&self) -> bool {
+        let names_them = || self.entry.files.iter().any(|file| file.text.contains("{web_files}"));
+        self.in_workload.static_only || (self.workload.has_url() && names_them())
     }
 
     /// The version of the program that builds it, and the variables that change what that makes.

@@ -26,13 +26,15 @@ impl ResolvedPlatform {
             .filter(|word| !word.contains(['/', '{']))
             .and_then(|word| installed_program(word));
         let program = self.program.as_ref().map(|program| program.path.clone());
-        let configuration = entry.files.iter().chain(&self.in_transport.files).map(|file| &file.text);
+        let inserts = self.inserts();
+        let files = entry.files.iter().chain(&self.in_transport.files);
+        let configuration: Vec<String> = files.map(|file| file.with_inserts(&inserts)).collect();
         let texts = command
             .iter()
             .chain(&self.in_workload.arguments)
             .chain(&self.in_transport.arguments)
             .chain(entry.environment.values())
-            .chain(configuration);
+            .chain(&configuration);
         let named = texts.flat_map(|text| files_in(text));
         // Each once, in an order that does not change.
         first.into_iter().chain(program).chain(named).collect::<BTreeSet<PathBuf>>().into_iter().collect()

@@ -13,6 +13,7 @@ mod database;
 mod database_access;
 mod elsewhere;
 mod extends;
+mod http2;
 mod java;
 mod java_in_force;
 mod jcmd;

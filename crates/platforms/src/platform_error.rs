@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use klatch_host::privileges::ServiceUserError;
-use klatch_record::WorkloadKind;
+use klatch_record::{HttpVersion, Transport, WorkloadKind};
 use thiserror::Error;
 
 use crate::catalog::CatalogError;
@@ -51,6 +51,22 @@ pub enum PlatformError {
         workload: WorkloadKind,
         /// All workloads of the platform.
         available: String,
+    },
+    /// The platform does not speak the version of HTTP of the workload.
+    #[error("{name} does not speak HTTP/{version} by the transport {transport}")]
+    Http {
+        /// Name of the platform.
+        name: String,
+        /// The version of the workload.
+        version: HttpVersion,
+        /// The transport of the request.
+        transport: Transport,
+    },
+    /// The platform has static files only, and the requests of workload `rr` have no URL.
+    #[error("{name} serves files only, so requests need a URL, as /file_set/dir00000/class0_1")]
+    NoUrl {
+        /// Name of the platform.
+        name: String,
     },
     /// The platform cannot use the database of the workload.
     #[error("{name} cannot use the database {database}; it uses {available}")]

@@ -9,15 +9,16 @@ use klatch_record::{
 };
 
 use crate::capacity::Side;
-use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd};
+use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd, transport_knob};
 use crate::database_access::DatabaseAccess;
+use crate::http2::InHttp2;
 use crate::java::{Java, JavaRuntimes, installed};
 use crate::launch;
 use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};
 use crate::resolved_knobs::ResolvedKnobs;
 use crate::setting::Setting;
-use crate::transports::{InTransport, selected};
+use crate::transports::{InTransport, TRANSPORT_KNOB, check_selected, selected};
 use crate::workloads::InWorkload;
 
 /// The default platforms: the Java server with threads if there is a Java for it, else the native one.
@@ -66,6 +67,8 @@ pub struct ResolvedPlatform {
     pub transport: Transport,
     /// How it carries that transport.
     pub in_transport: InTransport,
+    /// How it speaks HTTP/2, if that is asked for.
+    pub(crate) in_http2: Option<InHttp2>,
     pub(crate) workload: Workload,
     /// The database that it connects to, in the workloads with one.
     pub(crate) database: Option<DatabaseAccess>,
@@ -110,11 +113,11 @@ impl ResolvedPlatform {
         self.entry.class.filter(|_| self.workload.kind() == WorkloadKind::Chat)
     }
 
-    /// Directories of the site in workload `web`; 0 for others.
+    /// Directories of the site in workload `web`; 1 for requests for URLs, and 0 for others.
     pub(crate) fn directories(&self) -> u32 {
         match &self.workload {
             Workload::Web(web) => web.directories,
-            _ => 0,
+            workload => u32::from(workload.has_url()),
         }
     }
 
@@ -241,6 +244,9 @@ fn resolve_named(
         return Err(PlatformError::Workload { name, workload: kind, available: names.join(", ") });
     }
     check_database(&entry, workload)?;
+    if kind == WorkloadKind::Rr && entry.workloads[&kind].static_only && !workload.has_url() {
+        return Err(PlatformError::NoUrl { name: base.to_owned() });
+    }
     let java = find_java(&entry, version, runtimes)?;
     let path = version.filter(|version| is_path(version)).map(str::to_owned);
     resolve_entry(entry, java.map(|java| NamedJava { java, path }), request, workload)
@@ -291,13 +297,17 @@ fn resolve_entry(
     let kind = workload.kind();
     entry.knobs.retain(|_, knob| knob.workloads.is_empty() || knob.workloads.contains(&kind));
     let name = entry.name.clone();
+    let transports = entry.transports_of(kind);
+    check_selected(&name, kind, &transports, &request.settings)?;
+    if let Some(knob) = entry.knobs.get_mut(TRANSPORT_KNOB) {
+        *knob = transport_knob(&transports);
+    }
     let program = entry.program.as_ref().map(find_program).transpose();
     let program = program.map_err(|source| PlatformError::Program { name: name.clone(), source })?;
     let knobs = ResolvedKnobs::new(&name, &request.settings, &entry.knobs, java.is_some())?;
     let in_workload = entry.workloads.get(&kind).cloned().unwrap_or_default();
-    let chat = kind == WorkloadKind::Chat;
-    let (transport, in_transport) =
-        if chat { selected(&entry.transports, &request.settings) } else { Default::default() };
+    let (transport, in_transport) = selected(&transports, &request.settings);
+    let in_http2 = entry.http2_of(workload, transport)?;
     Ok(ResolvedPlatform {
         name: java.as_ref().map_or_else(|| name.clone(), |java| java.name_with(&name)),
         knobs,
@@ -306,6 +316,7 @@ fn resolve_entry(
         in_workload,
         transport,
         in_transport,
+        in_http2,
         workload: workload.clone(),
         database: None,
         entry,

@@ -2,7 +2,10 @@
 
 use std::str::FromStr;
 
+use klatch_record::{Transport, WorkloadKind};
 use thiserror::Error;
+
+use crate::transports::TRANSPORT_KNOB;
 
 /// A knob with its value: `name=value`, or `name` alone for `name=on`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +42,20 @@ pub enum KnobError {
         /// Value that the user gave.
         value: String,
     },
+    /// The platform does not carry the workload by this transport.
+    #[error(
+        "{platform} does not carry the workload {workload} by the transport {transport}; it has {available}"
+    )]
+    Transport {
+        /// Name of the platform.
+        platform: String,
+        /// The workload.
+        workload: WorkloadKind,
+        /// The transport.
+        transport: Transport,
+        /// Those that it has for the workload.
+        available: String,
+    },
     /// The same knob is set more than once.
     #[error("knob {0} is set twice")]
     Twice(String),
@@ -66,6 +83,7 @@ impl KnobError {
             KnobError::Unknown { name, .. } | KnobError::Value { name, .. } | KnobError::Twice(name) => {
                 Some(name)
             }
+            KnobError::Transport { .. } => Some(TRANSPORT_KNOB),
             KnobError::Refused { setting, .. } => setting.split('=').next(),
         }
     }

@@ -23,7 +23,7 @@ pub struct InWorkload {
     /// Of `trade` and `orders`: the command that audits a database with other tables than those of the workload's definition, with the
     /// placeholders of `command` and `arguments`.
     pub audit: Vec<String>,
-    /// Of `web`: the platform serves static files only. They are those of `{web_files}`.
+    /// Of `web` and `rr`: the platform serves static files only. They are those of `{web_files}`, and requests of `rr` need a URL.
     pub static_only: bool,
 }
 

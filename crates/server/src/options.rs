@@ -95,7 +95,7 @@ pub struct ServeOptions {
     pub workload: Workload,
     /// Chat: clients connect by WebSocket, one line of IRC a message, as IRCv3 specifies it.
     pub websocket: bool,
-    /// Chat: clients connect by TLS; `None` for plain TCP.
+    /// Clients connect by TLS; `None` for plain TCP.
     pub tls: Option<TlsFiles>,
     /// How it moves its bytes.
     pub model: Model,
@@ -196,8 +196,8 @@ impl ServeOptions {
             ("yield", self.yields, &[Model::Threads]),
             ("ktls", in_kernel, &[Model::Epoll]),
         ];
-        let transport = self.websocket || self.tls.is_some();
-        for (knob, turned) in [("coalesce", self.coalesce), ("yield", self.yields), ("transport", transport)]
+        for (knob, turned) in
+            [("coalesce", self.coalesce), ("yield", self.yields), ("transport ws", self.websocket)]
         {
             if turned && self.workload != Workload::Chat {
                 return Err(ServeError::ChatKnob { knob, workload: self.workload });

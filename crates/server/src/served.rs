@@ -72,8 +72,10 @@ pub(crate) fn serve(
         (Workload::Chat, true, Some(_)) => {
             serve_workload::<OverTls<OverWebSocket<Chat>>>(options, stop, ready)
         }
-        (Workload::Rr, ..) => serve_workload::<RequestResponse>(options, stop, ready),
-        (Workload::Web, ..) => serve_workload::<Web>(options, stop, ready),
+        (Workload::Rr, _, None) => serve_workload::<RequestResponse>(options, stop, ready),
+        (Workload::Rr, _, Some(_)) => serve_workload::<OverTls<RequestResponse>>(options, stop, ready),
+        (Workload::Web, _, None) => serve_workload::<Web>(options, stop, ready),
+        (Workload::Web, _, Some(_)) => serve_workload::<OverTls<Web>>(options, stop, ready),
     }
 }
 

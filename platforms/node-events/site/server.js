@@ -1,6 +1,7 @@
 // The HTTP server of workload web.
 
 import http from 'node:http';
+import https from 'node:https';
 import { refuseBytes } from './refusal.js';
 import { Site } from './site.js';
 
@@ -10,9 +11,11 @@ const HEAD_BYTES_MAX = 8 * 1024;
 const CHECK_INTERVAL_MS = 1000;
 
 // Makes an http.Server that does not listen yet. A request has a time limit, and the time between two requests has none, because
-// a line may be idle there.
-export function siteServer({ contentSeed, directories, nodelay, registrationTimeoutMs }) {
-  const server = http.createServer({
+// a line may be idle there. overTls: what Node takes for TLS; undefined without it.
+export function siteServer({ contentSeed, directories, nodelay, registrationTimeoutMs }, overTls) {
+  const { createServer } = overTls ? https : http;
+  const server = createServer({
+    ...overTls,
     noDelay: nodelay,
     maxHeaderSize: HEAD_BYTES_MAX,
     requireHostHeader: false, // checked with the other headers, as Node 18 does not check it

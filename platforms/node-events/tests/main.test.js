@@ -84,10 +84,6 @@ test('invalid options are reported', { timeout: 120_000 }, async () => {
     [['--workload', 'rr', '--directories', '25'], '--directories belongs to --workload web, not to rr; try --help'],
     [['--content-seed', '1'], '--content-seed belongs to --workload web, not to chat; try --help'],
     [['--key', 'k.pem'], '--certificate and --key belong together; try --help'],
-    [
-      ['--workload', 'web', '--certificate', 'c.pem', '--key', 'k.pem'],
-      '--certificate and --key belong to --workload chat, not to web; try --help',
-    ],
     [['--certificate', 'no.pem', '--key', 'no.pem'], 'cannot read no.pem: ENOENT'],
     [['--certificate', MAIN, '--key', MAIN], `cannot use the certificate ${MAIN} with the key ${MAIN}: `],
     [['--sendq'], "Option '--sendq <value>' argument missing; try --help"],

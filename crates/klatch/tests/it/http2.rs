@@ -373,3 +373,39 @@ fn nghttpd_is_measured_in_plain_and_over_tls() {
         assert_eq!(record.results.reopened(), 0);
     }
 }
+
+/// Platforms of the catalog that speak HTTP/2, each by both transports where it is installed.
+#[test]
+fn platforms_speak_http_2_by_every_transport() {
+    needs!(Need::Program("nginx", "nginx-light"));
+    let folder = tempfile::tempdir().unwrap();
+    let installed: Vec<String> = crate::support::listed().into_iter().flat_map(|(_, ways)| ways).collect();
+    let speaking = ["nginx", "apache-event", "caddy", "h2o", "lighttpd"];
+    for platform in speaking.into_iter().filter(|name| installed.iter().any(|way| way == name)) {
+        for transport in if platform == "h2o" { &["tls"][..] } else { &["plain", "tls"] } {
+            let words = ["--workload", "rr", "--platform", platform, "--transport", transport];
+            let url = ["--url", "/file_set/dir00000/class1_1", "--http", "2", "--streams", "7"];
+            let mut command = run_once(folder.path(), &[&words[..], &url, &["--duration", "0.5"]].concat());
+            let record = valid(&Finished::run(&mut command));
+            let Workload::Rr(rr) = &record.workload else { panic!("another workload") };
+            assert_eq!((rr.http, rr.streams), (HttpVersion::Http2, Some(7)), "{platform}, {transport}");
+            let again = klatch_report::run_again(&record).unwrap().join(" ");
+            assert!(again.contains("--url /file_set/dir00000/class1_1 --http 2 --streams 7"), "{again}");
+        }
+    }
+    for (platform, options, answer) in [
+        (
+            "apache-prefork",
+            &["--url", "/"][..],
+            "apache-prefork does not speak HTTP/2 by the transport plain",
+        ),
+        ("native-epoll", &["--url", "/"], "native-epoll does not speak HTTP/2 by the transport plain"),
+    ] {
+        let words = ["--workload", "rr", "--platform", platform, "--http", "2"];
+        let finished = Finished::run(&mut run_once(folder.path(), &[&words[..], options].concat()));
+        finished.assert_refused(options, answer);
+    }
+    let finished =
+        Finished::run(&mut run_once(folder.path(), &["--workload", "rr", "--platform", "apache-event"]));
+    finished.assert_refused(&[], "apache-event serves files only, so requests need a URL");
+}

@@ -12,10 +12,10 @@ use klatch_testing::{Need, needs};
 const SMALL: [&str; 8] = ["--rooms", "2", "--users", "5", "--count", "20", "--timeout", "1"];
 const CROWDS: [&str; 2] = ["native", "native-threads"];
 
-/// Platforms that list this transport, as far as they can run here.
-fn carrying(transport: &str) -> Vec<String> {
+/// Platforms that list this transport for a workload, as far as they can run here.
+fn carrying(workload: &str, transport: &str) -> Vec<String> {
     let has = |platform: &serde_json::Value| {
-        platform["transports"].as_array().unwrap().iter().any(|one| one == transport)
+        platform["transports"][workload].as_array().is_some_and(|all| all.iter().any(|one| one == transport))
     };
     let listed = crate::support::listed().into_iter().filter(|(platform, _)| has(platform));
     // Only the newest of several Javas.
@@ -25,7 +25,7 @@ fn carrying(transport: &str) -> Vec<String> {
 /// Runs every platform that has this transport, with `rooms` rooms of ten users each. For TLS it is few: a Java that has just started takes
 /// tens of ms for a handshake.
 fn every_platform_is_valid(transport: Transport, rooms: u64, pacings: &[&str]) {
-    let platforms = carrying(transport.name());
+    let platforms = carrying("chat", transport.name());
     assert!(platforms.len() >= 5, "{platforms:?}");
     // What carries TLS and WebSocket carries both.
     let platforms = sample(platforms, if transport == Transport::Wss { 3 } else { 1 });
@@ -70,6 +70,64 @@ fn every_platform_with_tls_is_valid_and_the_record_names_the_cipher() {
 #[test]
 fn every_platform_with_websocket_within_tls_is_valid() {
     every_platform_is_valid(Transport::Wss, 4, &["turns"]);
+}
+
+/// The options of a short run of each workload of requests.
+const REQUESTS: [(&str, &[&str]); 2] = [
+    ("rr", &["--workload", "rr", "--connections", "3", "--duration", "0.5"]),
+    ("web", &["--workload", "web", "--lines", "5", "--directories", "1", "--duration", "1"]),
+];
+
+#[test]
+fn every_platform_with_tls_carries_requests_and_a_site_by_it() {
+    for (workload, options) in REQUESTS {
+        let platforms = carrying(workload, "tls");
+        assert!(platforms.len() >= 5, "{platforms:?}");
+        two_at_a_time(&platforms, |way| {
+            let out = tempfile::tempdir().unwrap();
+            let mut run = run_of_many(out.path(), &["--platform", way, "--transport", "tls"]);
+            run.args(options);
+            let name = way.split('@').next().unwrap();
+            if workload == "rr" && ["apache-event", "apache-prefork", "h2o", "lighttpd"].contains(&name) {
+                run.args(["--url", "/file_set/dir00000/class1_1"]);
+            }
+            let finished = Finished::run(&mut run);
+            let record = finished.record();
+            assert_eq!(record.verdict.status, Status::Valid, "{workload}, {way}: {finished:?}");
+            assert_eq!(record.platform.transport, Transport::Tls, "{workload}, {way}");
+            let session = record.shards[0].tls.as_ref().unwrap();
+            let agreed = (session.version.as_str(), session.cipher.as_str());
+            assert_eq!(agreed, ("TLSv1.3", "TLS_AES_128_GCM_SHA256"), "{workload}, {way}");
+            let again = klatch_report::run_again(&record).unwrap().join(" ");
+            assert!(again.contains(" --knob transport=tls "), "{again}");
+        });
+    }
+}
+
+/// A client that begins no handshake is closed, though a client of `rr` need not do anything first.
+#[test]
+fn a_client_without_a_handshake_has_limited_time() {
+    use std::io::Read;
+    let folder = tempfile::tempdir().unwrap();
+    write_certificate(folder.path(), Certificate::Right);
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let (certificate, key) = (file("certificate.pem"), file("key.pem"));
+    let server = NativeServer::start_with(&[
+        "--workload",
+        "rr",
+        "--transport",
+        "tls",
+        "--certificate",
+        &certificate,
+        "--key",
+        &key,
+        "--registration-timeout",
+        "1",
+    ]);
+    let mut client = std::net::TcpStream::connect(server.address).unwrap();
+    // It waits for the end, which must come.
+    let mut rest = Vec::new();
+    let _ = client.read_to_end(&mut rest);
 }
 
 /// A small run against a TLS front of a server.
@@ -360,7 +418,10 @@ fn a_server_without_websocket_is_named_in_one_line() {
         finished.err
     };
     let error = refused(&["--platform", "redis", "--transport", "ws"]);
-    assert!(error.contains("knob transport must be one of plain, tls, got ws"), "{error}");
+    assert!(
+        error.contains("redis does not carry the workload chat by the transport ws; it has plain, tls"),
+        "{error}"
+    );
     let error = refused(&["--platform", "native-epoll", "--subprotocol", "none"]);
     assert!(error.contains("belongs to the transports ws and wss: leave out --subprotocol"), "{error}");
     let error = refused(&["--target", "ws://127.0.0.1:1", "--ca", "authority.pem"]);
@@ -377,5 +438,8 @@ fn a_server_without_websocket_is_named_in_one_line() {
     ]);
     assert!(error.contains("is known on this machine only: leave out --hosts"), "{error}");
     let error = refused(&["--platform", "native-epoll", "--workload", "rr", "--transport", "ws"]);
-    assert!(error.contains("native-epoll has no knob transport"), "{error}");
+    let answer = "native-epoll does not carry the workload rr by the transport ws; it has plain, tls";
+    assert!(error.contains(answer), "{error}");
+    let error = refused(&["--platform", "jdk-httpserver", "--workload", "web", "--transport", "tls"]);
+    assert!(error.contains("does not carry the workload web by the transport tls; it has plain"), "{error}");
 }

@@ -11,6 +11,8 @@ pub struct TlsVisit<O: Outbox, S: Service<TlsOutbox<O>>> {
     outbox: TlsOutbox<O>,
     inner: S::Visit,
     ended: bool,
+    /// The handshake is done, which is known here without the lock.
+    is_open: bool,
     /// The kernel makes the records, which is known here without the lock.
     in_kernel: bool,
 }
@@ -21,15 +23,16 @@ where
     S: Service<TlsOutbox<O>>,
 {
     pub(crate) fn new(outbox: TlsOutbox<O>, inner: S::Visit) -> TlsVisit<O, S> {
-        TlsVisit { outbox, inner, ended: false, in_kernel: false }
+        TlsVisit { outbox, inner, ended: false, is_open: false, in_kernel: false }
     }
 
     /// Decrypts into `plain`, and sends what the handshake or an alert needs. Returns whether the connection is in order.
     fn decrypt(&mut self, bytes: &[u8], plain: &mut Vec<u8>) -> bool {
         let records = &self.outbox.records;
         let mut state = records.state();
-        let was_open = state.pipe.is_open();
+        let was_open = self.is_open;
         let received = state.pipe.receive(bytes, plain);
+        self.is_open = state.pipe.is_open();
         if state.takes_plain {
             return received.is_ok();
         }
@@ -45,7 +48,7 @@ where
             state.takes_plain = self.in_kernel;
             return received.is_ok() && moved.is_ok();
         }
-        if !was_open && state.pipe.is_open() {
+        if !was_open && self.is_open {
             let seal: Arc<dyn Seal> = records.clone();
             state.takes_plain = self.outbox.outbox.seal_batches(&seal);
         }
@@ -110,8 +113,9 @@ where
         self.inner.may_send_more()
     }
 
+    /// A client must finish the handshake, whatever else a new connection must do first.
     fn registered(&self) -> bool {
-        self.inner.registered()
+        self.is_open && self.inner.registered()
     }
 
     fn incomplete_request(&self) -> Option<u64> {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use klatch_platforms::{KnobError, PlatformError, TRANSPORT_KNOB};
-use klatch_record::{Requirement, Transport, WorkloadError, WorkloadKind, error_chain};
+use klatch_platforms::{KnobError, PlatformError};
+use klatch_record::{Requirement, WorkloadError, WorkloadKind, error_chain};
 use klatch_runner::{Plan, RunError, check_plan};
 use toml::Spanned;
 
@@ -162,7 +162,7 @@ fn absent(
             | PlatformError::Program { .. }
             | PlatformError::Source { .. }) => Some(error_chain(&error)),
             // Not every platform of a study has each transport of its axis.
-            PlatformError::Knob(error) if is_missing_transport(&error) => Some(error.to_string()),
+            PlatformError::Knob(error @ KnobError::Transport { .. }) => Some(error.to_string()),
             PlatformError::Knob(error) => {
                 return Err(source.error_at(span(error.knob().unwrap_or_default()), error));
             }
@@ -170,12 +170,6 @@ fn absent(
         },
         Err(error) => return Err(source.error_at(choice.span(), error)),
     })
-}
-
-/// Whether the platform lacks a transport that others have.
-fn is_missing_transport(error: &KnobError) -> bool {
-    let KnobError::Value { name, value, .. } = error else { return false };
-    name == TRANSPORT_KNOB && value.parse::<Transport>().is_ok()
 }
 
 /// The names of all possible axes, in the order of tables: the platform, platforms' own knobs, and common dimensions.

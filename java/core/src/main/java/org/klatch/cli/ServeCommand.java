@@ -57,6 +57,9 @@ final class ServeCommand {
     workload.rejectOptionsOfOthers(arguments);
     try {
       if (webServers.isChosen()) {
+        if (transport != Transports.PLAIN) {
+          throw new StartupException.Usage("--server has no transport but plain");
+        }
         if (!workload.isApplication()) {
           webServers.checkSite();
         }
@@ -69,6 +72,9 @@ final class ServeCommand {
       }
       if (workload.isApplication()) {
         throw new StartupException.Usage("workload " + workload.name() + " needs --server");
+      }
+      if (transport.webSocket && !workload.hasWebSocket()) {
+        throw new StartupException.Usage("transports ws and wss belong to --workload chat");
       }
       Model model = models.find(name);
       models.rejectUnsupportedKnobs(model, arguments, "yield", "loops", "coalesce", "io");

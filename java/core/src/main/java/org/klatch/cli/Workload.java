@@ -38,7 +38,7 @@ record Workload(
               "chat",
               true,
               1 << 20,
-              List.of("yield", "coalesce", "transport", "certificate", "key", "tls-provider"),
+              List.of("yield", "coalesce"),
               site -> newChat()),
           new Workload("rr", false, 1 << 20, List.of(), site -> new EchoService()),
           new Workload(
@@ -59,6 +59,11 @@ record Workload(
     List<String> all = new ArrayList<>(options);
     all.addAll(List.of(more));
     return all;
+  }
+
+  /** Whether its clients may connect by WebSocket: those of chat, whose servers have classes. */
+  boolean hasWebSocket() {
+    return hasClasses;
   }
 
   /** Whether it is an application on a database, which only web servers serve. */

@@ -71,7 +71,7 @@ class MainTest {
           serve -transport wss       | transports tls and wss need --certificate and --key
           serve -key a -transport ws | --key needs --transport tls or wss
           crowd -ca a                | -ca needs -transport tls or wss
-          serve -workload rr -transport ws | --transport belongs to --workload chat
+          serve -workload rr -transport ws | transports ws and wss belong to --workload chat
           serve -loops 2             | --loops belongs to the models virtual and selector
           serve -io nio              | no model of this jar has --io; netty has
           serve -io kqueue           | io must be epoll or nio, got kqueue
