@@ -36,6 +36,9 @@ const TOKEN_CHARACTERS: u32 = 6;
 /// The room of gates, whose lines are repeated.
 const GATE_ROOM: u32 = 0;
 
+/// In place of the nick of a client that publishes with a lower quality of service than the crowd.
+const LOWER_QOS: &[u8] = b"a client of lower QoS";
+
 /// What the users of a crowd have in common on a broker.
 #[derive(Clone, Debug)]
 pub(crate) struct MqttTerms {
@@ -232,25 +235,28 @@ impl Mqtt {
 
     /// Parses a message, and answers it as its quality of service requires.
     fn on_publish<'a>(&mut self, kind: u8, mut body: &'a [u8], out: &mut Vec<u8>) -> ServerEvent<'a> {
-        if kind >> QOS_SHIFT & 3 != self.qos {
+        let qos = kind >> QOS_SHIFT & 3;
+        if qos > self.qos {
             return ServerEvent::Refused(
-                b"a message came with another quality of service than was asked for",
+                b"a message came with a higher quality of service than was asked for",
             );
         }
         let Some(topic) = take_string(&mut body) else { return ServerEvent::Ignored };
         let mut is_new = true;
-        if let Some(handshakes) = &mut self.handshakes {
+        if let Some(handshakes) = self.handshakes.as_mut().filter(|_| qos > 0) {
             let Some(id) = take_u16(&mut body) else { return ServerEvent::Ignored };
-            if self.qos == 2 {
+            if qos == 2 {
                 is_new = handshakes.hold(id);
             }
-            answer(out, if self.qos == 2 { PUBREC } else { PUBACK }, id);
+            answer(out, if qos == 2 { PUBREC } else { PUBACK }, id);
         }
         if self.version == MqttVersion::V5 && take_properties(&mut body).is_none() {
             return ServerEvent::Ignored;
         }
+        // A broker delivers with the quality of the publisher if that is lower, and the crowd publishes with its own.
+        let speaker = if qos == self.qos { Speaker::Unknown } else { Speaker::Stranger(LOWER_QOS) };
         match is_new && *topic == *self.topic {
-            true => ServerEvent::Message(Speaker::Unknown, body),
+            true => ServerEvent::Message(speaker, body),
             false => ServerEvent::Ignored,
         }
     }

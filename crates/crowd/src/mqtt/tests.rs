@@ -240,11 +240,17 @@ fn a_message_of_qos_2_is_delivered_once() {
 }
 
 #[test]
-fn a_message_with_another_quality_of_service_is_refused() {
+fn a_message_with_a_lower_quality_of_service_is_that_of_a_client_outside_the_crowd() {
     let at_0 = b"\x30\x0e\x00\x09klatch/12\x00hi";
-    assert!(refuses(heard(&mut connected(MqttVersion::V5, 2), at_0).0, "another quality of service"));
     let at_1 = b"\x32\x10\x00\x09klatch/12\x00\x01\x00hi";
-    assert!(refuses(heard(&mut mqtt(), at_1).0, "another quality of service"));
+    let stranger = ServerEvent::Message(Speaker::Stranger(b"a client of lower QoS"), b"hi");
+    for qos in [1, 2] {
+        assert_eq!(heard(&mut connected(MqttVersion::V5, qos), at_0), (stranger, Vec::new()), "{qos}");
+    }
+    let mut user = connected(MqttVersion::V5, 2);
+    assert_eq!(heard(&mut user, at_1), (stranger, b"\x40\x02\x00\x01".to_vec()));
+    assert_eq!(user.open_handshakes(), 0);
+    assert!(refuses(heard(&mut mqtt(), at_1).0, "a higher quality of service"));
 }
 
 #[test]
