@@ -1,10 +1,8 @@
 //! The connections of one event loop, polled with epoll.
 
 use std::mem::MaybeUninit;
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpStream};
+use std::net::{Ipv4Addr, TcpStream};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use klatch_protocol::old_epoll::OldEpoll;
@@ -12,49 +10,18 @@ use klatch_record::CONNECTIONS_PER_SOURCE;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
+use rustix::net::sockopt;
 
+use crate::addresses::{Addresses, connect_from};
 use crate::channel::{Channel, ClientEndpoint};
 use crate::line_speed::RECEIVE_BUFFER_BYTES;
 use crate::protocol::UserId;
-use crate::system::bind_address_without_port;
 
 /// The key of the loop's own wake-up among the users' indexes.
 pub(crate) const WAKE_KEY: u64 = u64::MAX;
 const EVENTS_MAX: usize = 512;
 /// What epoll reports of a slow line: input when it arrives, and its end.
 const SLOW: EventFlags = EventFlags::ET.union(EventFlags::RDHUP);
-
-/// The addresses of a server, which all connections of a crowd share. One that answered is tried first from then on, so a dead one costs
-/// its time-out once.
-#[derive(Clone, Debug)]
-pub(crate) struct Addresses {
-    all: Arc<[SocketAddr]>,
-    /// Index of the last one that answered.
-    preferred: Arc<AtomicUsize>,
-}
-
-impl Addresses {
-    pub(crate) fn new(all: Vec<SocketAddr>) -> Addresses {
-        Addresses { all: all.into(), preferred: Arc::default() }
-    }
-
-    /// Tries the addresses in turn. The error is that of the last one.
-    pub(crate) fn connect(&self, timeout: Duration) -> std::io::Result<TcpStream> {
-        let mut last = std::io::Error::other("the host has no address");
-        let first = self.preferred.load(Ordering::Relaxed);
-        for place in (first..self.all.len()).chain(0..first) {
-            match TcpStream::connect_timeout(&self.all[place], timeout) {
-                Ok(stream) => {
-                    self.preferred.store(place, Ordering::Relaxed);
-                    return Ok(stream);
-                }
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    }
-}
 
 pub(crate) struct Connections {
     epoll: OwnedFd,
@@ -161,12 +128,10 @@ pub(crate) fn connect_user(
     timeout: Duration,
     receive_buffer: Option<usize>,
 ) -> std::io::Result<TcpStream> {
-    let stream = match addresses.all[..] {
-        [SocketAddr::V4(address)] if address.ip().is_loopback() => {
-            connect_from(source(id), address, timeout, receive_buffer)?
-        }
-        _ => {
-            let stream = addresses.connect(timeout)?;
+    let stream = match addresses.only_loopback() {
+        Some(address) => connect_from(source(id).into(), address, timeout, receive_buffer)?,
+        None => {
+            let stream = addresses.connect(number(id), timeout)?;
             // The window that the handshake offered is larger; it shrinks as bytes arrive.
             receive_buffer.map_or(Ok(()), |bytes| sockopt::set_socket_recv_buffer_size(&stream, bytes))?;
             stream
@@ -176,37 +141,17 @@ pub(crate) fn connect_user(
     Ok(stream)
 }
 
+/// The number of a user among all of the workload.
+fn number(id: UserId) -> u64 {
+    u64::from(id.room) * u64::from(id.users) + u64::from(id.user)
+}
+
 /// The source address of a user of this machine: 127.0.0.1, 127.0.0.2 … Every address has its own local ports. Only half of
 /// them are found quickly: the kernel tries all ports of one parity first.
 fn source(id: UserId) -> Ipv4Addr {
-    let index = u64::from(id.room) * u64::from(id.users) + u64::from(id.user);
-    let further = index / u64::from(CONNECTIONS_PER_SOURCE);
+    let further = number(id) / u64::from(CONNECTIONS_PER_SOURCE);
     // Room and user numbers do not exhaust 127.0.0.0/8.
     Ipv4Addr::from_bits(Ipv4Addr::LOCALHOST.to_bits() + further as u32)
-}
-
-fn connect_from(
-    source: Ipv4Addr,
-    address: SocketAddrV4,
-    timeout: Duration,
-    receive_buffer: Option<usize>,
-) -> std::io::Result<TcpStream> {
-    let socket =
-        rustix::net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    if source != Ipv4Addr::LOCALHOST {
-        // Defers the choice of the port until the peer is known, so connections to other servers can share it.
-        bind_address_without_port(&socket)?;
-        rustix::net::bind(&socket, &SocketAddrV4::new(source, 0))?;
-    }
-    if let Some(bytes) = receive_buffer {
-        sockopt::set_socket_recv_buffer_size(&socket, bytes)?;
-    }
-    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(timeout))?;
-    match rustix::net::connect(&socket, &address) {
-        Ok(()) => Ok(socket.into()),
-        Err(Errno::INPROGRESS) => Err(std::io::ErrorKind::TimedOut.into()),
-        Err(errno) => Err(errno.into()),
-    }
 }
 
 #[cfg(test)]
@@ -225,28 +170,11 @@ mod tests {
         );
         assert_eq!(address(10_000, 19), "127.0.0.21");
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let SocketAddr::V4(address) = listener.local_addr().unwrap() else { unreachable!() };
+        let address = listener.local_addr().unwrap();
         for id in [id(1, 0), id(600, 0)] {
-            let stream = connect_from(source(id), address, Duration::from_secs(5), None).unwrap();
+            let stream = connect_from(source(id).into(), address, Duration::from_secs(5), None).unwrap();
             assert_eq!(stream.local_addr().unwrap().ip(), source(id));
             assert_eq!(listener.accept().unwrap().1, stream.local_addr().unwrap());
         }
-    }
-
-    #[test]
-    fn an_address_that_does_not_answer_is_tried_once() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let alive = listener.local_addr().unwrap();
-        let dead = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let addresses = Addresses::new(vec![dead, alive]);
-        let of_other_loop = addresses.clone();
-        addresses.connect(Duration::from_secs(5)).unwrap();
-        // Whoever listens at the first address now is not asked.
-        let _late = TcpListener::bind(dead).unwrap();
-        for addresses in [&addresses, &of_other_loop] {
-            assert_eq!(addresses.connect(Duration::from_secs(5)).unwrap().peer_addr().unwrap(), alive);
-        }
-        drop(listener);
-        assert_eq!(addresses.connect(Duration::from_secs(5)).unwrap().peer_addr().unwrap(), dead);
     }
 }

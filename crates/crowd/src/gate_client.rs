@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use klatch_record::{Failure, FailureKind, Gate};
 
+use crate::addresses::Addresses;
 use crate::channel::{Channel, ClientEndpoint, append_through, too_long};
-use crate::connections::Addresses;
 use crate::gate::{GateAction, GateMembership, REPEAT_NS};
 use crate::link::check_waiting;
 use crate::options::Options;
@@ -46,7 +46,7 @@ pub(crate) fn spawn<P: Protocol>(
         let membership = GateMembership::new(gate, start, rooms);
         let id = UserId { room: ROOM, user: start, users: USERS };
         let (protocol, channel) = (P::new(id, &terms), Channel::new(&server, id));
-        let stream = match addresses.connect(connect_timeout) {
+        let stream = match addresses.connect(0, connect_timeout) {
             Ok(stream) => stream,
             Err(error) => return fail(&control, FailureKind::Join, format!("cannot connect: {error}")),
         };

@@ -6,8 +6,8 @@ use std::time::Duration;
 use klatch_exchange::web::{BodyLength, BodyPiece, BodyReader, Parsed, ResponseError, parse_response};
 use thiserror::Error;
 
+use crate::addresses::Addresses;
 use crate::channel::ClientEndpoint;
-use crate::connections::Addresses;
 use crate::timed_connection::TimedConnection;
 
 /// Why there is no answer.
@@ -144,12 +144,14 @@ mod tests {
 
     use klatch_record::ProtocolName;
 
+    use klatch_record::Connecting;
+
     use super::*;
 
     /// The error of an answer that a server writes until the client hangs up: these bytes, again and again at this interval.
     fn error(head: &'static str, piece: &'static [u8], interval: Duration) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let addresses = Addresses::new(vec![listener.local_addr().unwrap()]);
+        let addresses = Addresses::new(vec![listener.local_addr().unwrap()], &Connecting::default());
         let server = std::thread::spawn(move || {
             let mut stream = listener.accept().unwrap().0;
             let _ = stream.write_all(head.as_bytes());

@@ -2,6 +2,7 @@
 //! message of every user is accounted for (see [`klatch_record::CrowdResult`]).
 
 mod account;
+mod addresses;
 mod brokerage_statistics;
 mod channel;
 mod churn;

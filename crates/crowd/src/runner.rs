@@ -14,9 +14,10 @@ use klatch_record::{
     TradeWorkload, WebWorkload, Workload,
 };
 
+use crate::addresses::Addresses;
 use crate::brokerage_statistics;
 use crate::channel::ClientEndpoint;
-use crate::connections::{Addresses, Connections};
+use crate::connections::Connections;
 use crate::control::ControlReceiver;
 use crate::districts::{Districts, Factories};
 use crate::event_loop::EventLoop;
@@ -71,25 +72,10 @@ pub fn run(
     {
         check_urls(server.protocol, options.threads)?;
     }
-    let run = Run { server, options, addresses: Addresses::new(options.check(server)?), inbox };
-    match (&options.workload, server.protocol) {
-        (Workload::Chat(chat), ProtocolName::Irc) => run.rooms::<Irc>(chat, &options.login, on_event),
-        (Workload::Chat(chat), ProtocolName::Redis) => run.rooms::<Redis>(chat, &options.login, on_event),
-        (Workload::Chat(chat), ProtocolName::Nats) => run.rooms::<Nats>(chat, &options.login, on_event),
-        (Workload::Chat(chat), ProtocolName::Mqtt) => run.rooms_of_mqtt(chat, on_event),
-        (Workload::Rr(rr), ProtocolName::Echo) => run.exchanges::<Echo>(rr, on_event),
-        (Workload::Rr(rr), ProtocolName::Redis) => run.exchanges::<RedisEcho>(rr, on_event),
-        (Workload::Rr(rr), ProtocolName::Postgres) => run.exchanges::<PostgresEcho>(rr, on_event),
-        (Workload::Rr(rr), ProtocolName::Http) if rr.has_url() => run.fetches(rr, on_event),
-        (Workload::Rr(rr), ProtocolName::Http) => run.exchanges::<HttpEcho>(rr, on_event),
-        (Workload::Web(web), ProtocolName::Http) => run.lines(web, on_event),
-        (Workload::Trade(trade), ProtocolName::Http) => match &trade.daytrader {
-            Some(root) => run.day_traders(trade, root, on_event),
-            None => run.traders(trade, on_event),
-        },
-        (Workload::Orders(orders), ProtocolName::Http) => run.districts(orders, on_event),
-        (workload, protocol) => Err(CrowdError::Protocol { workload: workload.kind(), protocol }),
-    }
+    let addresses = Addresses::new(options.check(server)?, &server.connecting);
+    let run = Run { server, options, addresses: addresses.clone(), inbox };
+    let result = run.workload(on_event)?;
+    Ok(CrowdResult { addresses: addresses.used(), ..result })
 }
 
 /// Rejects requests for URLs where they cannot be made.
@@ -110,6 +96,31 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Runs the workload of the options.
+    fn workload(self, on_event: OnEvent<'_>) -> Result<CrowdResult, CrowdError> {
+        let (options, protocol) = (self.options, self.server.protocol);
+        match (&options.workload, protocol) {
+            (Workload::Chat(chat), ProtocolName::Irc) => self.rooms::<Irc>(chat, &options.login, on_event),
+            (Workload::Chat(chat), ProtocolName::Redis) => {
+                self.rooms::<Redis>(chat, &options.login, on_event)
+            }
+            (Workload::Chat(chat), ProtocolName::Nats) => self.rooms::<Nats>(chat, &options.login, on_event),
+            (Workload::Chat(chat), ProtocolName::Mqtt) => self.rooms_of_mqtt(chat, on_event),
+            (Workload::Rr(rr), ProtocolName::Echo) => self.exchanges::<Echo>(rr, on_event),
+            (Workload::Rr(rr), ProtocolName::Redis) => self.exchanges::<RedisEcho>(rr, on_event),
+            (Workload::Rr(rr), ProtocolName::Postgres) => self.exchanges::<PostgresEcho>(rr, on_event),
+            (Workload::Rr(rr), ProtocolName::Http) if rr.has_url() => self.fetches(rr, on_event),
+            (Workload::Rr(rr), ProtocolName::Http) => self.exchanges::<HttpEcho>(rr, on_event),
+            (Workload::Web(web), ProtocolName::Http) => self.lines(web, on_event),
+            (Workload::Trade(trade), ProtocolName::Http) => match &trade.daytrader {
+                Some(root) => self.day_traders(trade, root, on_event),
+                None => self.traders(trade, on_event),
+            },
+            (Workload::Orders(orders), ProtocolName::Http) => self.districts(orders, on_event),
+            (workload, protocol) => Err(CrowdError::Protocol { workload: workload.kind(), protocol }),
+        }
+    }
+
     /// The server, for requests before and after the run.
     fn http_server(&self) -> HttpServer {
         HttpServer {

@@ -6,8 +6,8 @@ use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::addresses::Addresses;
 use crate::channel::{Channel, ClientEndpoint};
-use crate::connections::Addresses;
 use crate::protocol::UserId;
 
 /// The connection. One thread receives while others send.
@@ -26,7 +26,7 @@ impl StrangerConnection {
     /// The host has no address, or none that can be connected to in this time.
     pub fn open(server: &ClientEndpoint, timeout: Duration) -> Result<StrangerConnection> {
         let addresses: Vec<_> = (server.host.as_str(), server.port).to_socket_addrs()?.collect();
-        let stream = Addresses::new(addresses).connect(timeout)?;
+        let stream = Addresses::new(addresses, &server.connecting).connect(0, timeout)?;
         stream.set_nodelay(true)?;
         // The number only seeds the masks of a WebSocket.
         let channel = Channel::new(server, UserId { room: 0, user: 0, users: 1 });

@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use crate::addresses::Addresses;
 use crate::channel::{Channel, ClientEndpoint, append_through};
-use crate::connections::Addresses;
 use crate::protocol::UserId;
 
 /// Bytes of one read.
@@ -26,7 +26,7 @@ impl TimedConnection {
         connect_timeout: Duration,
         timeout: Duration,
     ) -> std::io::Result<TimedConnection> {
-        let stream = addresses.connect(connect_timeout)?;
+        let stream = addresses.connect(0, connect_timeout)?;
         let channel = Channel::new(server, UserId { room: 0, user: 0, users: 1 });
         Ok(TimedConnection { stream, channel, deadline: Instant::now() + timeout })
     }

@@ -12,8 +12,9 @@ use std::time::Duration;
 use klatch_record::FailureKind;
 use rustix::net::{SendFlags, send};
 
+use crate::addresses::Addresses;
 use crate::channel::{Channel, ClientEndpoint, too_long};
-use crate::connections::{Addresses, connect_user};
+use crate::connections::connect_user;
 use crate::event_loop::{LEAVE_NS, closed_early};
 use crate::link::check_waiting;
 use crate::pace::Turn;

@@ -225,6 +225,11 @@ fn of_conflict(conflict: Conflict) -> Option<&'static str> {
              all machines, by --ca",
         ),
         Conflict::SubprotocolAndTransport => Some("leave out --subprotocol"),
+        Conflict::TlsSettingsAndTransport => {
+            Some("leave out --tls-version, --ciphers, --client-certificate and --client-key")
+        }
+        Conflict::CertificateAndPlatform => Some("leave out --client-certificate and --client-key"),
+        Conflict::ConnectingAndCrowd => Some("leave out --crowd"),
         Conflict::LoginAndCrowd => Some("leave out --crowd, or user and password of the target"),
         Conflict::LoginAndWorkload => None,
         Conflict::UrlAndCrowd => Some("leave out --crowd"),

@@ -19,7 +19,7 @@ use crate::output::{check_can_write, is_stdout, print, print_error, print_line, 
 use crate::own_arguments::own_arguments;
 use crate::quantity::{Time, port, whole};
 use crate::shard_option::ShardOption;
-use crate::transport::{TlsArgs, WebSocketOptions, check_tls, with_tls, with_transport};
+use crate::transport::{ConnectingArgs, TlsArgs, WebSocketOptions, check_tls, with_tls, with_transport};
 use crate::version::build;
 use crate::wait_for_server::ServerAddress;
 use crate::workload::{self, OfCrowd, WorkloadArgs};
@@ -49,6 +49,8 @@ pub(crate) struct Crowd {
     path: String,
     #[command(flatten)]
     tls: TlsArgs,
+    #[command(flatten)]
+    connecting: ConnectingArgs,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME")]
     subprotocol: Option<Subprotocol>,
@@ -110,7 +112,7 @@ pub(crate) struct Crowd {
 }
 
 /// The options in whose place a job stands.
-const GIVEN_BY_JOB: [&str; 21] = [
+const GIVEN_BY_JOB: [&str; 27] = [
     "host",
     "port",
     "server_file",
@@ -118,6 +120,12 @@ const GIVEN_BY_JOB: [&str; 21] = [
     "transport",
     "path",
     "ca",
+    "addresses",
+    "sources",
+    "tls_version",
+    "ciphers",
+    "client_certificate",
+    "client_key",
     "subprotocol",
     workload::GROUP,
     "loops",
@@ -255,7 +263,14 @@ impl Crowd {
         let (host, port) = ServerAddress { host, port: self.port, file }.find(limit)?;
         let protocol = self.protocol.unwrap_or_else(|| workload.kind().usual_protocol());
         let websocket = WebSocketOptions { path: self.path.clone(), subprotocol: self.subprotocol.clone() };
-        with_transport(Endpoint::plain(protocol, host, port), self.transport, websocket, &self.tls)
+        let connecting = self.connecting.connecting();
+        anyhow::ensure!(
+            self.transport.has_tls() || !connecting.has_tls(),
+            "--tls-version, --ciphers, --client-certificate and --client-key belong to --transport tls and wss, not to {}",
+            self.transport
+        );
+        let server = Endpoint { connecting, ..Endpoint::plain(protocol, host, port) };
+        with_transport(server, self.transport, websocket, &self.tls)
     }
 
     /// Prints the result.

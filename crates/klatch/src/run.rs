@@ -32,6 +32,7 @@ use crate::quantity::Time;
 use crate::require::{self, RequireArgs};
 use crate::spread::SpreadArgs;
 use crate::study::{Shown, Study};
+use crate::transport::ConnectingArgs;
 use crate::version::build;
 use crate::web_view::{WebArgs, WebView};
 use crate::workload::{OfRun, WorkloadArgs, show_only};
@@ -77,6 +78,8 @@ pub(crate) struct Run {
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]
     #[arg(long, value_name = "NAME", help_heading = SERVER)]
     subprotocol: Option<Subprotocol>,
+    #[command(flatten, next_help_heading = SERVER)]
+    connecting: ConnectingArgs,
     #[command(flatten)]
     platforms: PlatformArgs,
     /// Load generator to use
@@ -317,6 +320,10 @@ impl Run {
             ("--target", self.target.is_some()),
             ("--hosts or --host-address", !self.spread.is_local()),
             ("--subprotocol", self.subprotocol.is_some()),
+            (
+                "--addresses, --source-address, --tls-version, --ciphers or --client-certificate",
+                !self.connecting.connecting().is_usual(),
+            ),
             ("--ready-timeout", self.ready_timeout != Time::of_seconds(usual.ready_timeout_s)),
             ("--timeout", self.timeout != Time::of_seconds(usual.timeout_s)),
             ("--percentiles; its report takes them", self.percentiles.is_some()),
@@ -412,7 +419,8 @@ impl Run {
         };
         let subject = match self.target {
             Some(target) => {
-                let target = with_options(target, self.subprotocol, self.ca)?;
+                let mut target = with_options(target, self.subprotocol, self.ca)?;
+                target.endpoint.connecting = self.connecting.connecting();
                 let target = login::with_password(target, self.password_file.as_deref())?;
                 Subject::Target(TargetPlan { target, java: request.java })
             }
@@ -422,6 +430,7 @@ impl Run {
                 listen: self.spread.listen(),
                 ready_timeout: self.ready_timeout.0,
                 subprotocol: self.subprotocol.unwrap_or_default(),
+                connecting: self.connecting.connecting(),
             }),
         };
         Ok(Plan {

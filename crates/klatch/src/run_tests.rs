@@ -16,13 +16,19 @@ const NOT_MEASURED: [&str; 9] =
 
 /// Cases of options with values that are not the defaults, after `klatch run`. `JAVA` is a program that reports Java 17, and `DIR` a
 /// folder with a catalog.
-const CASES: [&str; 36] = [
+const CASES: [&str; 42] = [
     "",
     "--platform native-uring",
     "--platform native-threads --volanomark",
     "--knob loops=2 --knob nice=3",
     "--transport ws",
     "--transport wss --subprotocol none",
+    "--workload rr --transport tls",
+    "--workload web --knob transport=tls --knob ktls=off",
+    "--transport tls --ciphers TLS_AES_128_GCM_SHA256 --tls-version 1.3",
+    "--target ircs://chat.example:6697 --addresses all --source-address 192.0.2.1,::1",
+    "--target https://h/p --workload rr --client-certificate 'my cert.pem' --client-key key.pem --tls-version 1.2",
+    "--target https://h/p --workload rr --ciphers TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,TLS_AES_256_GCM_SHA384",
     "--target irc://[::1]:6667",
     "--target wss://chat.example:443/irc?a=b --ca ca.pem --subprotocol binary.ircv3.net",
     "--target http://127.0.0.1:9080/daytrader --workload trade",

@@ -4,8 +4,8 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use klatch_record::settings::{Form, Scope, Setting};
 use klatch_record::{
-    Authorities, CrowdJob, Endpoint, HeaderValues, Load, ProtocolName, Subprotocol, WebSocket, Workload,
-    WorkloadKind,
+    AddressChoice, Authorities, Connecting, CrowdJob, Endpoint, HeaderValues, Load, ProtocolName,
+    Subprotocol, TlsVersion, WebSocket, Workload, WorkloadKind,
 };
 use klatch_report::run_again;
 use klatch_runner::samples::record_of;
@@ -225,6 +225,21 @@ fn every_setting_is_in_the_job_of_a_crowd() {
             load: Load::Server(Endpoint::plain(ProtocolName::Nats, "alpha", 4222)),
             ..job(Workload::default())
         },
+        CrowdJob {
+            load: Load::Server(Endpoint {
+                tls: Some(Authorities::System),
+                connecting: Connecting {
+                    addresses: AddressChoice::All,
+                    sources: vec!["192.0.2.1".parse().unwrap(), "::1".parse().unwrap()],
+                    tls_version: Some(TlsVersion::V1_2),
+                    ciphers: vec!["A".to_owned(), "B".to_owned()],
+                    certificate: Some("my cert.pem".into()),
+                    key: Some("key.pem".into()),
+                },
+                ..Endpoint::plain(ProtocolName::Irc, "::1", 7000)
+            }),
+            ..job(Workload::default())
+        },
     ];
     for job in of_settings.chain(jobs_of_servers()).chain(more) {
         assert_eq!(CrowdJob::from_line(&job.line().unwrap()).unwrap(), job);
@@ -297,8 +312,11 @@ fn a_job_stands_in_place_of_all_options_but_those_of_the_program() {
         let Some(long) = argument.get_long() else { continue };
         let word = argument.get_possible_values().first().map(|word| word.get_name().to_owned());
         let values = word.into_iter().chain(
-            ["1", "404", "0/2", "irc", "uring", "ws", "text", "1s:5", "/", "PUT", SHA256, ""]
-                .map(str::to_owned),
+            [
+                "1", "404", "0/2", "irc", "uring", "ws", "text", "1s:5", "/", "PUT", SHA256, "first", "1.2",
+                "::1", "",
+            ]
+            .map(str::to_owned),
         );
         // With the first value that it takes, if it takes any.
         let kinds = values.map(|value| {

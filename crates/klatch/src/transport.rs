@@ -1,13 +1,16 @@
 //! The endpoint of a server, from options.
 
 use std::ffi::OsString;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
 use klatch_crowd::ClientEndpoint;
-use klatch_protocol::tls::ClientTls;
-use klatch_record::{Authorities, Endpoint, Subprotocol, Transport, WebSocket};
+use klatch_protocol::tls::{ClientOffer, ClientTls, TlsFileError};
+use klatch_record::{
+    AddressChoice, Authorities, Connecting, Endpoint, Subprotocol, TlsVersion, Transport, WebSocket,
+};
 
 /// The options of a WebSocket.
 pub(crate) struct WebSocketOptions {
@@ -86,18 +89,70 @@ pub(crate) struct TlsArgs {
     pub(crate) ktls: bool,
 }
 
+/// What a client sets about its connections.
+#[derive(Args, Default)]
+pub(crate) struct ConnectingArgs {
+    /// Addresses to connect to where the name of the server has several: first (that answers), all (that answer, in turn)
+    #[arg(long, default_value_t = AddressChoice::First, value_name = "first|all")]
+    addresses: AddressChoice,
+    /// Local addresses to connect from, in turn [default: those of the system]
+    #[arg(long = "source-address", value_name = "ADDRESS,…", value_delimiter = ',')]
+    sources: Vec<IpAddr>,
+    /// tls, wss: version of TLS to offer, 1.2 or 1.3 [default: both]
+    #[arg(long, value_name = "VERSION")]
+    tls_version: Option<TlsVersion>,
+    /// tls, wss: cipher suites to offer, by IANA's names [default: those with AES_128_GCM]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    ciphers: Vec<String>,
+    /// tls, wss: file with the certificate of the clients, in PEM
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    client_certificate: Option<PathBuf>,
+    /// tls, wss: file with the key of that certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "client_certificate")]
+    client_key: Option<PathBuf>,
+}
+
+impl ConnectingArgs {
+    pub(crate) fn connecting(&self) -> Connecting {
+        Connecting {
+            addresses: self.addresses,
+            sources: self.sources.clone(),
+            tls_version: self.tls_version,
+            ciphers: self.ciphers.clone(),
+            certificate: self.client_certificate.clone(),
+            key: self.client_key.clone(),
+        }
+    }
+}
+
+/// What clients offer in TLS.
+fn client_offer(connecting: &Connecting) -> ClientOffer {
+    ClientOffer {
+        minor_version: connecting.tls_version.map(|version| match version {
+            TlsVersion::V1_2 => 2,
+            TlsVersion::V1_3 => 3,
+        }),
+        ciphers: connecting.ciphers.clone(),
+        certificate: connecting.certificate.clone().zip(connecting.key.clone()),
+    }
+}
+
 /// The endpoint with the settings of TLS that its authorities and the options make.
 ///
 /// # Errors
 /// The file of the authorities cannot be used, or the kernel has no TLS.
 pub(crate) fn with_tls(server: Endpoint, args: &TlsArgs) -> anyhow::Result<ClientEndpoint> {
-    let host = server.host.clone();
+    let (host, offer) = (server.host.clone(), client_offer(&server.connecting));
     server.try_with_tls(|authorities| {
         let of_system = || system_authorities(std::env::var_os(AUTHORITIES_VARIABLE), Path::is_file);
         let file = authorities.file().cloned().unwrap_or_else(of_system);
-        let tls = ClientTls::from_file(&file, &host);
-        let tls = tls.with_context(|| {
-            format!("--ca FILE or {AUTHORITIES_VARIABLE} names the authorities that may have signed the server's certificate")
+        let tls = ClientTls::offering(&file, &host, &offer).map_err(|error| match &error {
+            TlsFileError::Read { path, .. } | TlsFileError::NoCertificate { path } if *path == file => {
+                anyhow::Error::new(error).context(format!(
+                    "--ca FILE or {AUTHORITIES_VARIABLE} names the authorities that may have signed the server's certificate"
+                ))
+            }
+            _ => error.into(),
         })?;
         let tls = if args.resume { tls.with_resumption() } else { tls };
         if args.ktls { tls.in_kernel().context("cannot use --ktls") } else { Ok(tls) }

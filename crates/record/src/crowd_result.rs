@@ -105,6 +105,9 @@ pub struct CrowdResult {
     /// The random number with which the shards' gate was opened, in hexadecimal; absent without such a gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate_run: Option<String>,
+    /// Addresses of the server to which connections were made; empty if its name has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
     /// What TLS agreed to, on one of the connections; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsSession>,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::{ProtocolName, Transport};
+use crate::{Connecting, ProtocolName, Transport};
 
 /// A server as its clients reach it. `T` is what a client has for TLS: the authorities that it trusts, or settings made from them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct Endpoint<T = Authorities> {
     /// A TLS handshake begins each connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<T>,
+    /// How connections are made; absent for the default.
+    #[serde(default, skip_serializing_if = "Connecting::is_usual")]
+    pub connecting: Connecting,
 }
 
 /// What a client asks for to open a WebSocket.
@@ -62,7 +65,14 @@ pub enum Authorities {
 impl<T> Endpoint<T> {
     /// A server at a TCP port, without more between the protocol and TCP.
     pub fn plain(protocol: ProtocolName, host: impl Into<String>, port: u16) -> Endpoint<T> {
-        Endpoint { protocol, host: host.into(), port, websocket: None, tls: None }
+        Endpoint {
+            protocol,
+            host: host.into(),
+            port,
+            websocket: None,
+            tls: None,
+            connecting: Connecting::default(),
+        }
     }
 
     /// What lies between the protocol and TCP.
@@ -80,8 +90,8 @@ impl<T> Endpoint<T> {
     /// # Errors
     /// Those of `settings`.
     pub fn try_with_tls<U, E>(self, settings: impl FnOnce(T) -> Result<U, E>) -> Result<Endpoint<U>, E> {
-        let Endpoint { protocol, host, port, websocket, tls } = self;
-        Ok(Endpoint { protocol, host, port, websocket, tls: tls.map(settings).transpose()? })
+        let Endpoint { protocol, host, port, websocket, tls, connecting } = self;
+        Ok(Endpoint { protocol, host, port, websocket, tls: tls.map(settings).transpose()?, connecting })
     }
 
     /// The address with the scheme of its protocol and transport: `irc://127.0.0.1:6667`.

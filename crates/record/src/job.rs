@@ -121,6 +121,7 @@ impl Endpoint {
         }
         let authorities = self.tls.as_ref().and_then(Authorities::file);
         words.extend(authorities.into_iter().flat_map(|file| option("ca", file.display())));
+        words.extend(self.connecting.options().into_iter().flat_map(|(name, value)| option(name, value)));
         words
     }
 }

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::InstrumentName;
+use crate::{Connecting, InstrumentName};
 
 /// What `klatch run` was asked for, as far as no other field of the record holds it: platform, knobs, crowd, workload and sysctls
 /// have fields of their own.
@@ -17,6 +17,9 @@ pub struct RunOptions {
     /// File with the authorities that may have signed the certificate of the target; absent for those of the system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca: Option<String>,
+    /// How the crowd connects; absent for the default.
+    #[serde(default, skip_serializing_if = "Connecting::is_usual")]
+    pub connecting: Connecting,
     /// Folder with platform files in addition to Klatch's; absent if none was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub catalog: Option<String>,
@@ -81,6 +84,7 @@ impl Default for RunOptions {
         RunOptions {
             target: None,
             ca: None,
+            connecting: Connecting::default(),
             catalog: None,
             label: None,
             subprotocol: None,

@@ -131,6 +131,7 @@ pub fn shard() -> Shard {
         host: None,
         klatch: None,
         address: "127.0.0.1:1".into(),
+        addresses: Vec::new(),
         command: Vec::new(),
         gate: None,
         gate_run: None,

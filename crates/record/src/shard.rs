@@ -27,6 +27,10 @@ pub struct Shard {
     pub klatch: Option<Build>,
     /// The server it talked to.
     pub address: String,
+    /// Addresses of the server to which it connected; absent if the name of the server has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub addresses: Vec<String>,
     /// The command line that starts the same crowd by hand.
     pub command: Vec<String>,
     /// The gate at which it waited for the others; `null` if it had a parent, or was alone.

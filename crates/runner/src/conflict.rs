@@ -38,6 +38,17 @@ pub enum Conflict {
     /// A subprotocol without a WebSocket.
     #[error("a subprotocol belongs to the transports ws and wss")]
     SubprotocolAndTransport,
+    /// Settings of TLS without it.
+    #[error("a version of TLS, cipher suites and a client certificate belong to the transports tls and wss")]
+    TlsSettingsAndTransport,
+    /// A client certificate for a platform.
+    #[error("a server that Klatch starts asks for no certificate of its clients")]
+    CertificateAndPlatform,
+    /// Settings of connections of a Java crowd.
+    #[error(
+        "the native crowd chooses addresses, cipher suites and client certificates, the Java crowd does not"
+    )]
+    ConnectingAndCrowd,
     /// A context root outside workload `trade`.
     #[error(
         "the path of an http:// target is the context root of a DayTrader in workload trade, and a URL in rr: leave out the path"

@@ -8,8 +8,8 @@ use klatch_platforms::{
     PlatformError, PlatformRequest, Setting, VolanoMarkCrowd, add_volanomark_yield, volanomark_test,
 };
 use klatch_record::{
-    Build, CrowdProgram, Endpoint, HeaderValues, InstrumentName, Login, Requirement, RunOptions, Subprotocol,
-    Workload,
+    Build, Connecting, CrowdProgram, Endpoint, HeaderValues, InstrumentName, Login, Requirement, RunOptions,
+    Subprotocol, Workload,
 };
 use klatch_schedulers::SchedulerSpec;
 
@@ -85,6 +85,8 @@ pub struct PlatformPlan {
     pub ready_timeout: Duration,
     /// Subprotocol to ask for at a WebSocket; `Usual` for that of the platform.
     pub subprotocol: Subprotocol,
+    /// How the crowd connects.
+    pub connecting: Connecting,
 }
 
 /// An external server.
@@ -140,6 +142,14 @@ impl Plan {
 }
 
 impl Subject {
+    /// How the crowd connects.
+    pub(crate) fn connecting(&self) -> &Connecting {
+        match self {
+            Subject::Platform(platform) => &platform.connecting,
+            Subject::Target(target) => &target.target.endpoint.connecting,
+        }
+    }
+
     /// The platform to start; `None` for an external server.
     pub fn platform(&self) -> Option<&PlatformPlan> {
         match self {
@@ -172,12 +182,13 @@ impl PlatformPlan {
             listen: Ipv4Addr::LOCALHOST.into(),
             ready_timeout: Duration::from_secs_f64(defaults.ready_timeout_s),
             subprotocol: Subprotocol::Usual,
+            connecting: Connecting::default(),
         }
     }
 
-    /// The endpoint of a server, with the subprotocol of the plan where that is not the usual one.
+    /// The endpoint of a server, with the settings of the plan: how the crowd connects, and the subprotocol if it is not the usual one.
     pub(crate) fn endpoint(&self, server: &Endpoint) -> Endpoint {
-        let mut endpoint = server.clone();
+        let mut endpoint = Endpoint { connecting: self.connecting.clone(), ..server.clone() };
         if let Some(websocket) = &mut endpoint.websocket
             && self.subprotocol != Subprotocol::Usual
         {

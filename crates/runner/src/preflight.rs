@@ -49,6 +49,7 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
         }
         ResolvedSubject::Platform(..) => (false, None),
     };
+    let connecting = plan.subject.connecting();
     let asks = plan.workload.has_url();
     let is_of_mqtt = plan.workload.chat().is_some_and(|chat| !chat.mqtt.is_usual());
     let may_log_in = workload == WorkloadKind::Chat || protocol == ProtocolName::Postgres;
@@ -58,6 +59,12 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
             has_root && !matches!(workload, WorkloadKind::Trade | WorkloadKind::Rr),
             Conflict::ContextRootAndWorkload,
         ),
+        (connecting.has_tls() && !transport.has_tls(), Conflict::TlsSettingsAndTransport),
+        (
+            connecting.certificate.is_some() && plan.subject.platform().is_some(),
+            Conflict::CertificateAndPlatform,
+        ),
+        (!connecting.is_usual() && plan.crowd == CrowdKind::Java, Conflict::ConnectingAndCrowd),
         (asks && protocol != ProtocolName::Http, Conflict::UrlAndProtocol),
         (asks && plan.crowd != CrowdKind::Native, Conflict::UrlAndCrowd),
         (is_of_mqtt && protocol != ProtocolName::Mqtt, Conflict::MqttAndProtocol),

@@ -60,18 +60,25 @@ fn subject_options(subject: &Subject) -> RunOptions {
     let path = |path: &PathBuf| path.display().to_string();
     let word = |subprotocol: &Subprotocol| subprotocol.word().map(str::to_owned);
     match subject {
-        Subject::Platform(PlatformPlan { request, servers, listen, ready_timeout, subprotocol }) => {
-            RunOptions {
-                catalog: request.catalog.as_ref().map(path),
-                subprotocol: word(subprotocol),
-                servers: *servers,
-                listen: listen.to_string(),
-                ready_timeout_s: ready_timeout.as_secs_f64(),
-                ..RunOptions::default()
-            }
-        }
+        Subject::Platform(PlatformPlan {
+            request,
+            servers,
+            listen,
+            ready_timeout,
+            subprotocol,
+            connecting,
+        }) => RunOptions {
+            catalog: request.catalog.as_ref().map(path),
+            subprotocol: word(subprotocol),
+            connecting: connecting.clone(),
+            servers: *servers,
+            listen: listen.to_string(),
+            ready_timeout_s: ready_timeout.as_secs_f64(),
+            ..RunOptions::default()
+        },
         Subject::Target(TargetPlan { target, java: _ }) => RunOptions {
             target: Some(target.url()),
+            connecting: target.endpoint.connecting.clone(),
             ca: target.endpoint.tls.as_ref().and_then(Authorities::file).map(path),
             subprotocol: target
                 .endpoint

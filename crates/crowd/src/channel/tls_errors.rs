@@ -11,9 +11,19 @@ pub(super) fn explain(error: &Error) -> String {
         Error::InvalidCertificate(error) => certificate(error),
         Error::AlertReceived(AlertDescription::HandshakeFailure | AlertDescription::ProtocolVersion)
         | Error::PeerIncompatible(_) => {
-            "the server refused the TLS handshake; it must have TLS_AES_128_GCM_SHA256 of TLS 1.3, or ECDHE with AES_128_GCM of TLS 1.2"
+            "the server refused the TLS handshake; it must have a version and a cipher suite that are offered: TLS_AES_128_GCM_SHA256 of TLS 1.3, or ECDHE with AES_128_GCM of TLS 1.2, unless others are set"
                 .to_owned()
         }
+        Error::AlertReceived(AlertDescription::CertificateRequired) => {
+            "the server demands a certificate of its clients".to_owned()
+        }
+        Error::AlertReceived(
+            alert @ (AlertDescription::UnknownCA
+            | AlertDescription::BadCertificate
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::AccessDenied),
+        ) => format!("the server does not accept the certificate of the client: {alert:?}"),
         Error::AlertReceived(AlertDescription::NoApplicationProtocol) => {
             "the server does not choose HTTP/2 (h2 in ALPN)".to_owned()
         }

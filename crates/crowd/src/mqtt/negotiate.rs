@@ -79,7 +79,9 @@ mod tests {
 
     use super::*;
     use crate::channel::ClientEndpoint;
-    use crate::connections::Addresses;
+    use klatch_record::Connecting;
+
+    use crate::addresses::Addresses;
 
     /// The version that is spoken with a broker that answers this and closes the connection, and what it was asked.
     fn version_after(answer: &'static [u8]) -> (MqttVersion, Vec<u8>) {
@@ -96,7 +98,7 @@ mod tests {
         });
         let limit = Duration::from_secs(60);
         let server = ClientEndpoint::plain(ProtocolName::Mqtt, "127.0.0.1", address.port());
-        let addresses = Addresses::new(vec![address]);
+        let addresses = Addresses::new(vec![address], &Connecting::default());
         let first = UserId { room: 1, user: 0, users: 2 };
         let version = negotiate(first, &MqttTerms::default(), || {
             TimedConnection::open(&server, &addresses, limit, limit)

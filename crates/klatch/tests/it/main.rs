@@ -10,6 +10,7 @@ mod bad_input;
 mod churn;
 mod compare;
 mod conformance;
+mod connecting;
 mod database_as_root;
 mod docs;
 mod doctor;

@@ -9,7 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::NoServerSessionStorage;
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedCipherSuite};
+use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedCipherSuite, SupportedProtocolVersion};
 use thiserror::Error;
 
 use crate::tls::{KernelTlsError, check_kernel_tls};
@@ -43,6 +43,17 @@ pub enum TlsFileError {
         /// What is wrong with them.
         source: rustls::Error,
     },
+    /// There is no cipher suite of this name.
+    #[error("there is no cipher suite {name}; there are {all}")]
+    Cipher {
+        /// The name that was given.
+        name: String,
+        /// Names of all suites.
+        all: String,
+    },
+    /// No cipher suite belongs to the version.
+    #[error("none of the cipher suites is one of the version of TLS")]
+    NoCipher,
     /// The host of the server is no name that a certificate can have.
     #[error("a certificate cannot name the host {0}")]
     Host(String),
@@ -55,6 +66,51 @@ const OLDER_SUITES: [SupportedCipherSuite; 2] = [
     ring::cipher_suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
     ring::cipher_suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 ];
+
+/// What a client offers and shows, if it is not the usual: the suite of Klatch's servers, and those of TLS 1.2 with the same cipher.
+#[derive(Clone, Debug, Default)]
+pub struct ClientOffer {
+    /// The minor version of TLS 1, 2 or 3; `None` for both.
+    pub minor_version: Option<u8>,
+    /// Cipher suites, as IANA names them; empty for the usual ones.
+    pub ciphers: Vec<String>,
+    /// The files of a certificate and its key.
+    pub certificate: Option<(PathBuf, PathBuf)>,
+}
+
+impl ClientOffer {
+    fn suites(&self) -> Result<Vec<SupportedCipherSuite>, TlsFileError> {
+        if self.ciphers.is_empty() {
+            return Ok(std::iter::once(SUITE).chain(OLDER_SUITES).collect());
+        }
+        let find = |name: &String| {
+            let found = ring::ALL_CIPHER_SUITES.iter().find(|suite| suite_name(suite) == *name);
+            found.copied().ok_or_else(|| TlsFileError::Cipher {
+                name: name.clone(),
+                all: ring::ALL_CIPHER_SUITES.iter().map(suite_name).collect::<Vec<_>>().join(", "),
+            })
+        };
+        self.ciphers.iter().map(find).collect()
+    }
+
+    /// The versions that are offered, each of which has one of the suites.
+    fn versions(
+        &self,
+        suites: &[SupportedCipherSuite],
+    ) -> Result<Vec<&'static SupportedProtocolVersion>, TlsFileError> {
+        let is_offered = |minor: u8| self.minor_version.is_none_or(|wanted| wanted == minor);
+        let has_suite = |version| suites.iter().any(|suite| suite.version().version == version);
+        let all = [(3, &TLS13), (2, &TLS12)].into_iter();
+        let offered = all.filter(|(minor, version)| is_offered(*minor) && has_suite(version.version));
+        let offered: Vec<_> = offered.map(|(_, version)| version).collect();
+        if offered.is_empty() { Err(TlsFileError::NoCipher) } else { Ok(offered) }
+    }
+}
+
+/// The name of a suite in IANA's list.
+fn suite_name(suite: &SupportedCipherSuite) -> String {
+    suite.suite().as_str().unwrap_or_default().replace("TLS13_", "TLS_")
+}
 
 /// The ciphers of `ring` with these suites.
 fn provider(suites: Vec<SupportedCipherSuite>) -> Arc<CryptoProvider> {
@@ -77,6 +133,16 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileErro
     Ok(all)
 }
 
+/// A certificate chain and its key.
+fn pair(
+    certificate: &Path,
+    key: &Path,
+) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsFileError> {
+    let chain = certificates(certificate)?;
+    let read = |source| TlsFileError::Read { what: "a key", path: key.to_owned(), source };
+    Ok((chain, PrivateKeyDer::from_pem_file(key).map_err(read)?))
+}
+
 /// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct ServerTls(pub(crate) Arc<ServerConfig>);
@@ -87,9 +153,7 @@ impl ServerTls {
     /// # Errors
     /// A file cannot be read, or both do not belong together.
     pub fn from_files(certificate: &Path, key: &Path) -> Result<ServerTls, TlsFileError> {
-        let chain = certificates(certificate)?;
-        let read = |source| TlsFileError::Read { what: "a key", path: key.to_owned(), source };
-        let private = PrivateKeyDer::from_pem_file(key).map_err(read)?;
+        let (chain, private) = pair(certificate, key)?;
         let builder = ServerConfig::builder_with_provider(provider(vec![SUITE]))
             .with_protocol_versions(&[&TLS13])
             .expect(PROVIDER_SUPPORTS);
@@ -141,6 +205,14 @@ impl ClientTls {
     /// # Errors
     /// The file cannot be read, or the host cannot stand in a certificate.
     pub fn from_file(authorities: &Path, host: &str) -> Result<ClientTls, TlsFileError> {
+        ClientTls::offering(authorities, host, &ClientOffer::default())
+    }
+
+    /// The same with another offer.
+    ///
+    /// # Errors
+    /// A file cannot be read, the host cannot stand in a certificate, or the offer cannot be made.
+    pub fn offering(authorities: &Path, host: &str, offer: &ClientOffer) -> Result<ClientTls, TlsFileError> {
         let host = ServerName::try_from(host.to_owned()).map_err(|_| TlsFileError::Host(host.to_owned()))?;
         let mut roots = RootCertStore::empty();
         // A bundle of a system may have certificates of forms that rustls does not accept.
@@ -148,11 +220,22 @@ impl ClientTls {
         if added == 0 {
             return Err(TlsFileError::NoCertificate { path: authorities.to_owned() });
         }
-        let suites = std::iter::once(SUITE).chain(OLDER_SUITES).collect();
+        let suites = offer.suites()?;
+        let versions = offer.versions(&suites)?;
         let builder = ClientConfig::builder_with_provider(provider(suites))
-            .with_protocol_versions(&[&TLS13, &TLS12])
-            .expect(PROVIDER_SUPPORTS);
-        let mut config = builder.with_root_certificates(roots).with_no_client_auth();
+            .with_protocol_versions(&versions)
+            .expect(PROVIDER_SUPPORTS)
+            .with_root_certificates(roots);
+        let mut config = match &offer.certificate {
+            None => builder.with_no_client_auth(),
+            Some((certificate, key)) => {
+                let (chain, private) = pair(certificate, key)?;
+                builder.with_client_auth_cert(chain, private).map_err(|source| {
+                    let (certificate, key) = (certificate.to_owned(), key.to_owned());
+                    TlsFileError::Pair { certificate, key, source }
+                })?
+            }
+        };
         config.resumption = Resumption::disabled();
         Ok(ClientTls { config: Arc::new(config), host })
     }
