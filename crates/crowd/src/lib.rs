@@ -45,6 +45,7 @@ mod protocol;
 mod read_error;
 mod readers;
 mod redis;
+mod request_digest;
 mod requests;
 mod rooms;
 mod runner;

@@ -41,6 +41,7 @@ use crate::post_log;
 use crate::postgres::PostgresEcho;
 use crate::protocol::{Protocol, UserId};
 use crate::redis::Redis;
+use crate::request_digest::request_digest;
 use crate::requests::{Echo, HttpEcho, RedisEcho, RequestProtocol};
 use crate::rooms::Rooms;
 use crate::shared::{ControlMessage, Phase, Shared, Wake};
@@ -75,7 +76,8 @@ pub fn run(
     let addresses = Addresses::new(options.check(server)?, &server.connecting);
     let run = Run { server, options, addresses: addresses.clone(), inbox };
     let result = run.workload(on_event)?;
-    Ok(CrowdResult { addresses: addresses.used(), ..result })
+    let request = options.request.as_ref().and_then(request_digest);
+    Ok(CrowdResult { addresses: addresses.used(), request, ..result })
 }
 
 /// Rejects requests for URLs where they cannot be made.

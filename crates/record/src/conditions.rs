@@ -173,6 +173,8 @@ const NAMES: &[(&str, &str)] = &[
     ("options.connecting.certificate", "client certificates"),
     ("options.connecting.key", "keys of client certificates"),
     ("shards[].addresses", "addresses of the server"),
+    ("shards[].request.body_sha256", "contents of the body"),
+    ("shards[].request.urls_sha256", "contents of the file of URLs"),
     ("options.target", "targets"),
     ("options.catalog", "catalogs"),
     ("platform.servers", "numbers of server processes"),

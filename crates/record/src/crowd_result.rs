@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::request_parts::RequestDigest;
 use crate::{
     Build, DatabaseCounts, Environment, IntervalCounts, MqttVersion, Results, StageCounts, TlsSession, Usage,
 };
@@ -108,6 +109,9 @@ pub struct CrowdResult {
     /// Addresses of the server to which connections were made; empty if its name has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
+    /// What requests have of files; absent without such requests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestDigest>,
     /// What TLS agreed to, on one of the connections; absent without TLS.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tls: Option<TlsSession>,

@@ -114,7 +114,7 @@ pub use record::{
     UsageOfBoth, VmInForce,
 };
 pub use replay::{Replay, ReplayStep, ReplayTask};
-pub use request_parts::{Body, HeaderValues, RequestError, RequestParts, UrlChoice};
+pub use request_parts::{Body, HeaderValues, RequestDigest, RequestError, RequestParts, UrlChoice};
 pub use requirement::{Judgement, JudgementStatus, Relation, Requirement, RequirementError};
 pub use results::Results;
 pub use run_options::{RemoteOptions, RunOptions};

@@ -61,6 +61,18 @@ impl<'de> Deserialize<'de> for Body {
     }
 }
 
+/// What identifies the contents of the files of which requests were made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RequestDigest {
+    /// SHA-256 of the body, in hexadecimal; absent without a body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_sha256: Option<String>,
+    /// SHA-256 of the URLs of a file, in hexadecimal: of a line `WEIGHT METHOD PATH` for each; absent without such a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub urls_sha256: Option<String>,
+}
+
 /// One of several URLs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlChoice {

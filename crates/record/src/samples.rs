@@ -132,6 +132,7 @@ pub fn shard() -> Shard {
         klatch: None,
         address: "127.0.0.1:1".into(),
         addresses: Vec::new(),
+        request: None,
         command: Vec::new(),
         gate: None,
         gate_run: None,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::request_parts::RequestDigest;
 use crate::{
     Build, CrowdGap, DatabaseCounts, Environment, MqttVersion, TlsSession, Usage, Warning, WorkloadKind,
 };
@@ -31,6 +32,9 @@ pub struct Shard {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub addresses: Vec<String>,
+    /// What it sent of files; absent without requests of such files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestDigest>,
     /// The command line that starts the same crowd by hand.
     pub command: Vec<String>,
     /// The gate at which it waited for the others; `null` if it had a parent, or was alone.

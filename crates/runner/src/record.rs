@@ -177,6 +177,7 @@ fn merge_part(crowd: CrowdPart<'_>, own: &Build) -> Result<Part, LatencyError> {
         gate_run: result.gate_run,
         tls: result.tls,
         addresses: result.addresses,
+        request: result.request,
         mqtt_version: result.mqtt_version,
         loops: result.loops,
         opened: crowd.clock.zip(result.opened_ns).map(|(clock, ns)| Moment { clock, ns }),

@@ -222,6 +222,30 @@ fn urls_have_shares_and_latencies_of_their_own() {
     assert!(kinds[0].share > kinds[2].share && kinds[2].share > kinds[1].share, "{kinds:?}");
 }
 
+#[test]
+fn contents_of_files_are_recorded_and_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let address = serve(|_, _| (reply(200, "hi"), false));
+    let target = format!("http://{address}/");
+    let (body, urls) = (folder.path().join("body"), folder.path().join("urls"));
+    let made = |out: &str, text: &str| {
+        std::fs::write(&body, text).unwrap();
+        std::fs::write(&urls, format!("# {text}\n2 /a\n1 PUT /b\n")).unwrap();
+        let (body, urls) = (body.to_str().unwrap(), urls.to_str().unwrap());
+        let server = target.trim_end_matches('/');
+        let record = valid(&run(&folder.path().join(out), server, &["--body-file", body, "--urls", urls]));
+        record.shards[0].request.clone().unwrap()
+    };
+    let (first, second) = (made("a", "hello"), made("b", "hullo"));
+    assert_eq!(first.body_sha256.as_deref(), Some(HELLO));
+    assert_ne!(first.body_sha256, second.body_sha256);
+    assert_eq!(first.urls_sha256, second.urls_sha256, "a comment is no URL");
+    let words = [folder.path().join("a"), folder.path().join("b")];
+    let compared = Finished::run(klatch().arg("compare").args(words));
+    assert!(compared.out.contains("contents of the body differ: A 2cf24dba"), "{compared:?}");
+    assert!(!compared.out.contains("contents of the file of URLs"), "{compared:?}");
+}
+
 /// One line, exit status 2, and nothing secret, whatever is wrong with the options.
 #[test]
 fn what_cannot_be_asked_for_is_refused_in_a_line() {
