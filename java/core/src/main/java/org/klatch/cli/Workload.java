@@ -34,12 +34,7 @@ record Workload(
 
   private static final List<Workload> ALL =
       List.of(
-          new Workload(
-              "chat",
-              true,
-              1 << 20,
-              List.of("yield", "coalesce"),
-              site -> newChat()),
+          new Workload("chat", true, 1 << 20, List.of("yield", "coalesce"), site -> newChat()),
           new Workload("rr", false, 1 << 20, List.of(), site -> new EchoService()),
           new Workload(
               "web",
