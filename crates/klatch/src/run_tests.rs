@@ -24,7 +24,7 @@ const CASES: [&str; 42] = [
     "--transport ws",
     "--transport wss --subprotocol none",
     "--workload rr --transport tls",
-    "--workload web --knob transport=tls --knob ktls=off",
+    "--workload web --knob ktls=off --knob transport=tls",
     "--transport tls --ciphers TLS_AES_128_GCM_SHA256 --tls-version 1.3",
     "--target ircs://chat.example:6697 --addresses all --source-address 192.0.2.1,::1",
     "--target https://h/p --workload rr --client-certificate 'my cert.pem' --client-key key.pem --tls-version 1.2",

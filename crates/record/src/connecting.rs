@@ -26,7 +26,7 @@ pub struct Connecting {
     /// File with the certificate of the clients, and those that signed it, in PEM; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<PathBuf>,
-    /// File with the key of that certificate, in PEM.
+    /// File with the key of that certificate, in PEM; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<PathBuf>,
 }
