@@ -1,6 +1,7 @@
 //! Studies whose trials are computed: boots of the lab, and simulated runs.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -57,8 +58,8 @@ impl Study {
         let java = java.as_ref().map(|java| java.path.as_path());
         let mut images = BTreeMap::new();
         for found in kernels.values() {
-            if !images.contains_key(&found.architecture) {
-                images.insert(found.architecture, image(found.architecture, java)?);
+            if let Entry::Vacant(new) = images.entry(found.architecture) {
+                new.insert(image(found.architecture, java)?);
             }
         }
         let machine = Emulated {
