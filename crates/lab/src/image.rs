@@ -365,6 +365,6 @@ mod tests {
         let script = folder.path().join("script");
         std::fs::write(&script, "#!/klatch\n").unwrap();
         image.add_program("/script", &script).unwrap();
-        assert_eq!(image.files.len(), 1);
+        assert_eq!(image.delivered.len(), 1);
     }
 }

@@ -312,7 +312,7 @@ mod tests {
         let end = " rdinit=/klatch -- lab guest -machine memory-backend=ram \
                    -object memory-backend-memfd,id=ram,size=512M,share=on -smp 1 -m 512M";
         let common = "-accel tcg -nodefaults -nographic -no-reboot -rtc base=2020-01-01T00:00:00,clock=vm -seed 7 \
-                      -fw_cfg name=opt/klatch/job,file=job -append console=";
+                      -fw_cfg name=opt/klatch/job,file=job -fw_cfg name=opt/klatch/files,file=files -append console=";
         let amd64 = line(Architecture::Amd64);
         assert!(amd64.starts_with(&format!("-M q35 -cpu max {common}ttyS0 panic=-1 ")), "{amd64}");
         assert!(amd64.contains(" tsc=reliable ") && amd64.ends_with(end), "{amd64}");

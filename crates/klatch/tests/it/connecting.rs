@@ -45,6 +45,9 @@ fn source_addresses_are_used_and_recorded() {
     assert!(finished.status == Some(2) && finished.err.contains(answer), "{finished:?}");
 }
 
+/// SHA-256 of `SUCCESS`, what nginx says of a client whose certificate it takes.
+const SUCCESS: &str = "e2a8aca48c5b24df14c6e0ab0b30df7ed50fa97bc22fd706c71a7eebe96a8b67";
+
 /// Starts nginx with TLS 1.2 alone, which demands a certificate of its clients.
 fn start_nginx(folder: &Path, port: u16) -> Started {
     let text = format!(
@@ -82,7 +85,7 @@ fn nginx_that_demands_a_certificate_and_tls_1_2_is_measured() {
         (&["--ciphers", &format!("TLS_AES_256_GCM_SHA384,{suite}")], suite),
     ];
     for (offer, agreed) in offers {
-        let options = [&ca[..], &shown, offer, &[][..]].concat();
+        let options = [&ca[..], &shown, offer, &["--expect-sha256", SUCCESS]].concat();
         let record = valid(&run(folder.path(), &target, &options));
         let session = record.shards[0].tls.as_ref().unwrap();
         assert_eq!((session.version.as_str(), session.cipher.as_str()), ("TLSv1.2", agreed));

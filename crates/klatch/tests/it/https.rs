@@ -242,9 +242,8 @@ fn contents_of_files_are_recorded_and_compared() {
     assert_eq!(first.urls_sha256, second.urls_sha256, "a comment is no URL");
     let words = [folder.path().join("a"), folder.path().join("b")];
     let compared = Finished::run(klatch().arg("compare").args(words));
-    let said = format!("{}{}", compared.out, compared.err);
-    assert!(said.contains("contents of the body differ"), "{compared:?}");
-    assert!(!said.contains("contents of the file of URLs"), "{compared:?}");
+    assert!(compared.out.contains(&format!("contents of the body differ: a {HELLO}; b ")), "{compared:?}");
+    assert!(!compared.out.contains("contents of the file of URLs"), "{compared:?}");
 }
 
 /// One line, exit status 2, and nothing secret, whatever is wrong with the options.

@@ -1,7 +1,6 @@
 //! The early schedulers: on a kernel without sched_ext, and in the lab.
 
-use std::fs::{OpenOptions, Permissions};
-use std::io::Write;
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -106,25 +105,14 @@ fn a_machine_from_a_snapshot_counts_as_one_that_boots_anew() {
     assert_eq!(run().0, anew, "the boot whose state was kept");
     let [state] = &snapshots()[..] else { panic!("{:?}", snapshots()) };
     let made = state.metadata().unwrap().modified().unwrap();
-    for _ in 0..2 {
-        let (counts, said) = run();
-        assert_eq!(counts, anew, "from the snapshot");
-        assert!(!said.contains("snapshot"), "{said}");
-        assert_eq!(state.metadata().unwrap().modified().unwrap(), made);
-    }
+    let (counts, said) = run();
+    assert_eq!(counts, anew, "from the snapshot");
+    assert!(!said.contains("snapshot"), "{said}");
     // Files come with the job, so another one makes no other machine.
     let file = folder.path().join("file");
     std::fs::write(&file, [7; 100_000]).unwrap();
     counted_probe(Some(&cache), &["--file", file.to_str().unwrap()], &out);
     assert_eq!((state.metadata().unwrap().modified().unwrap(), snapshots().len()), (made, 1));
-    OpenOptions::new().append(true).open(state).unwrap().write_all(b"!").unwrap();
-    let (counts, said) = run();
-    assert_eq!(counts, anew, "after the damage");
-    assert!(
-        said.contains("the snapshot of a machine is made anew") && said.contains("was altered"),
-        "{said}"
-    );
-    assert!(state.metadata().unwrap().modified().unwrap() > made && snapshots().len() == 1);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use klatch_protocol::tls::{ServerTls, TlsPipe};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, SanType, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType, date_time_ymd};
 
 /// The certificate of a front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +38,8 @@ const FAULT_AT_BYTES: usize = 64 * 1024;
 pub(crate) fn write_certificate(folder: &Path, kind: Certificate) -> PathBuf {
     let authority_key = KeyPair::generate().unwrap();
     let mut authority = CertificateParams::default();
+    // A certificate of the same name as its authority's is taken for one that signs itself.
+    authority.distinguished_name.push(DnType::CommonName, "authority of a test");
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let file = folder.join("authority.pem");
     std::fs::write(&file, authority.self_signed(&authority_key).unwrap().pem()).unwrap();
