@@ -5,7 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::support::proxy::{Mischief, in_front_of};
 use crate::support::tls_front::{Certificate, TlsFault, tls_front, write_certificate};
 use crate::support::websocket_front::{Framing, websocket_front};
-use crate::support::{Finished, NativeServer, klatch, run_of_many, run_once, sample, two_at_a_time};
+use crate::support::{
+    FILES_ONLY, Finished, NativeServer, klatch, run_of_many, run_once, sample, two_at_a_time,
+};
 use klatch_record::{Record, Status, Transport};
 use klatch_testing::{Need, needs};
 
@@ -88,7 +90,7 @@ fn every_platform_with_tls_carries_requests_and_a_site_by_it() {
             let mut run = run_of_many(out.path(), &["--platform", way, "--transport", "tls"]);
             run.args(options);
             let name = way.split('@').next().unwrap();
-            if workload == "rr" && ["apache-event", "apache-prefork", "h2o", "lighttpd"].contains(&name) {
+            if workload == "rr" && FILES_ONLY.contains(&name) {
                 run.args(["--url", "/file_set/dir00000/class1_1"]);
             }
             let finished = Finished::run(&mut run);

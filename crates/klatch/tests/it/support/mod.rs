@@ -153,6 +153,9 @@ pub(crate) fn databases() -> &'static [&'static str] {
     if klatch_testing::tests_all() { &["h2", "postgresql"] } else { &["h2"] }
 }
 
+/// Servers of files, which carry workload `rr` for URLs alone.
+pub(crate) const FILES_ONLY: [&str; 4] = ["apache-event", "apache-prefork", "h2o", "lighttpd"];
+
 /// The least number of platforms that a test must reach: of all, or of the representatives.
 pub(crate) fn least(all: usize, representatives: usize) -> usize {
     if klatch_testing::tests_all() { all } else { representatives }
