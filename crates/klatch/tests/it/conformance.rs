@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::{FILES_ONLY, Finished, NativeServer, children_of, klatch, least, listed, two_at_a_time};
+use crate::support::{Finished, NativeServer, carrying, children_of, klatch, least, listed, two_at_a_time};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
@@ -40,15 +40,7 @@ fn every_own_server_passes_all_checks() {
 #[test]
 fn every_server_of_web_and_rr_passes_all_checks() {
     for (workload, checks) in [("rr", 5), ("web", 17)] {
-        let ways: Vec<String> = listed()
-            .into_iter()
-            .filter(|(platform, _)| {
-                // The kit's requests have no URL.
-                let carries = workload == "web" || !FILES_ONLY.iter().any(|name| platform["name"] == *name);
-                carries && platform["workloads"].as_array().is_some_and(|all| all.contains(&workload.into()))
-            })
-            .flat_map(|(_, ways)| ways)
-            .collect();
+        let ways = carrying(workload).concat();
         let passed = AtomicUsize::new(0);
         two_at_a_time(&ways, |way| {
             let finished = conformance(&[way, "--workload", workload, "--json", "--timeout", "30"]);

@@ -85,6 +85,7 @@ fn shorten_run(arguments: &mut Vec<String>) {
         "trade" => &[("--duration", "1"), ("--users", "200"), ("--quotes", "100")],
         "orders" => &[("--duration", "2"), ("--ramp", "1"), ("--injection-rate", "5")],
         "web" => &[("--duration", "2"), ("--lines", "4")],
+        "rr" => &[("--duration", "1")],
         _ if arguments.iter().any(|word| word == "--stages") => &[("--stages", "300ms:40")],
         _ if arguments.iter().any(|word| word == "rate") => {
             &[("--rooms", "2"), ("--count", "4"), ("--rate", "5")]

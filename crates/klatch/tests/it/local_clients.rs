@@ -11,17 +11,22 @@ use klatch_platforms::{
     Entry, PlatformListing, PlatformRequest, Processes, ResolvedPlatform, RunningDatabase, Server, Setting,
     TRANSPORT_KNOB, list, resolve,
 };
-use klatch_record::{OrdersWorkload, TradeWorkload, Transport, WebWorkload, Workload, WorkloadKind};
+use klatch_record::{
+    OrdersWorkload, RrWorkload, TradeWorkload, Transport, WebWorkload, Workload, WorkloadKind,
+};
 use klatch_testing::{Need, needs};
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 const PATIENCE: Duration = Duration::from_secs(120);
 const ANSWER: Duration = Duration::from_secs(40);
 
-/// The workload with little to load.
-fn workload(kind: WorkloadKind, database: &str) -> Workload {
+/// The workload with little to load, as the server can carry it.
+fn workload(entry: &Entry, kind: WorkloadKind, database: &str) -> Workload {
     let database = Some(database.to_owned());
     match kind.usual() {
+        Workload::Rr(rr) if entry.workloads[&kind].static_only => {
+            Workload::Rr(RrWorkload { url: Some("/file_set/dir00000/class0_1".to_owned()), ..rr })
+        }
         Workload::Web(web) => Workload::Web(WebWorkload { directories: 1, ..web }),
         Workload::Trade(trade) => Workload::Trade(TradeWorkload { users: 50, quotes: 40, database, ..trade }),
         Workload::Orders(orders) => Workload::Orders(OrdersWorkload { database, ..orders }),
@@ -148,7 +153,7 @@ fn every_server_listens_on_its_port_alone() {
         let all = Processes::default();
         // Those that name databases do not have H2 in their process.
         let database = entry.workloads[kind].databases.first().map_or("h2", String::as_str);
-        let workload = workload(*kind, database);
+        let workload = workload(entry, *kind, database);
         let platform = resolved(name, &workload, *transport);
         let database = RunningDatabase::start(&workload, None, &all, PATIENCE).unwrap();
         let platform = match &database {
@@ -175,7 +180,7 @@ fn servers_of_others_run_without_the_rights_of_root() {
         let Some(user) = &entry.user else { continue };
         let kind = *entry.workloads.keys().next().unwrap();
         let all = Processes::default();
-        let server = started(&resolved(&variant.name, &workload(kind, "h2"), None), &all);
+        let server = started(&resolved(&variant.name, &workload(&entry, kind, "h2"), None), &all);
         let expected = Command::new("id").args(["-u", user]).output().unwrap();
         let expected = String::from_utf8(expected.stdout).unwrap();
         let ids: Vec<Vec<String>> = tree(server.pid).into_iter().filter_map(user_ids).collect();

@@ -135,7 +135,7 @@ fn listed_by(mut klatch: Command) -> Vec<(serde_json::Value, Vec<String>)> {
     platforms.filter(is_tested).map(with_ways).collect()
 }
 
-/// The variants of the platforms that carry this workload.
+/// The variants of the platforms that carry this workload in its usual form: that of `rr` has no URL.
 pub(crate) fn carrying(workload: &str) -> Vec<Vec<String>> {
     carrying_by(klatch(), workload)
 }
@@ -143,7 +143,8 @@ pub(crate) fn carrying(workload: &str) -> Vec<Vec<String>> {
 /// The same, as this command lists them.
 pub(crate) fn carrying_by(klatch: Command, workload: &str) -> Vec<Vec<String>> {
     let carries = |platform: &serde_json::Value| {
-        platform["workloads"].as_array().is_some_and(|all| all.contains(&workload.into()))
+        let has = platform["workloads"].as_array().is_some_and(|all| all.contains(&workload.into()));
+        has && (workload != "rr" || !FILES_ONLY.iter().any(|name| platform["name"] == *name))
     };
     listed_by(klatch).into_iter().filter(|(platform, _)| carries(platform)).map(|(_, ways)| ways).collect()
 }
