@@ -5,6 +5,7 @@ mod argument_files;
 mod arguments;
 mod block_files;
 mod capacity;
+mod carried;
 mod catalog;
 mod certificate;
 mod command;

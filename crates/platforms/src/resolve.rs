@@ -9,6 +9,7 @@ use klatch_record::{
 };
 
 use crate::capacity::Side;
+use crate::carried::{check_selected, selected};
 use crate::catalog::{Entry, Knob, catalog, java_crowd, java_knobs, threads_crowd, transport_knob};
 use crate::database_access::DatabaseAccess;
 use crate::http2::InHttp2;
@@ -18,7 +19,7 @@ use crate::platform_error::PlatformError;
 use crate::program::{InstalledProgram, find_program};
 use crate::resolved_knobs::ResolvedKnobs;
 use crate::setting::Setting;
-use crate::transports::{InTransport, TRANSPORT_KNOB, check_selected, selected};
+use crate::transports::{InTransport, TRANSPORT_KNOB};
 use crate::workloads::InWorkload;
 
 /// The default platforms: the Java server with threads if there is a Java for it, else the native one.

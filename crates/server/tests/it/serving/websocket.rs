@@ -274,5 +274,5 @@ fn only_chat_is_carried() {
         ..ServeOptions::default()
     };
     let error = serve(&options).unwrap_err().to_string();
-    assert_eq!(error, "transport belongs to workload chat, not to rr");
+    assert_eq!(error, "transport ws belongs to workload chat, not to rr");
 }
