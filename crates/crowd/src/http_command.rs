@@ -142,9 +142,7 @@ mod tests {
     use std::io::Write;
     use std::net::TcpListener;
 
-    use klatch_record::ProtocolName;
-
-    use klatch_record::Connecting;
+    use klatch_record::{Connecting, ProtocolName};
 
     use super::*;
 

@@ -292,7 +292,8 @@ void cpu_enters(struct cpu *cpu, const struct block *block)
     bool in_kernel = is_kernel(block->address);
 
     cpu->called = false;
-    arrives(cpu, block);
+    if (architecture == AARCH64)
+        arrives(cpu, block);
     if (goes_on(cpu, block)) {
         cpu->last = block;
         return;

@@ -154,6 +154,12 @@ fn workloads(listed: &PlatformListing) -> Vec<&'static str> {
     listed.entry.workloads.keys().map(|kind| kind.name()).collect()
 }
 
+/// The names of its workloads in which it serves files only: requests of `rr` need a URL then.
+fn static_only(listed: &PlatformListing) -> Vec<&'static str> {
+    let of_files = listed.entry.workloads.iter().filter(|(_, one)| one.static_only);
+    of_files.map(|(kind, _)| kind.name()).collect()
+}
+
 /// The names of its transports in each of its workloads.
 fn transports(listed: &PlatformListing) -> BTreeMap<&'static str, Vec<&'static str>> {
     let names = |kind| listed.entry.transports_of(kind).keys().map(|transport| transport.name()).collect();
@@ -182,6 +188,7 @@ fn as_json(listed: &PlatformListing) -> serde_json::Value {
         "summary": listed.entry.summary,
         "class": listed.entry.class,
         "workloads": workloads(listed),
+        "static_only": static_only(listed),
         "protocol": listed.entry.protocol.name(),
         "transports": transports(listed),
         "here": listed.variants.as_ref().map(ways).unwrap_or_default(),

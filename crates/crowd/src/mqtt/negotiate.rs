@@ -75,13 +75,11 @@ mod tests {
     use std::net::TcpListener;
     use std::time::Duration;
 
-    use klatch_record::ProtocolName;
+    use klatch_record::{Connecting, ProtocolName};
 
     use super::*;
-    use crate::channel::ClientEndpoint;
-    use klatch_record::Connecting;
-
     use crate::addresses::Addresses;
+    use crate::channel::ClientEndpoint;
 
     /// The version that is spoken with a broker that answers this and closes the connection, and what it was asked.
     fn version_after(answer: &'static [u8]) -> (MqttVersion, Vec<u8>) {

@@ -6,7 +6,7 @@ use crate::support::proxy::{Mischief, in_front_of};
 use crate::support::tls_front::{Certificate, TlsFault, tls_front, write_certificate};
 use crate::support::websocket_front::{Framing, websocket_front};
 use crate::support::{
-    FILES_ONLY, Finished, NativeServer, klatch, run_of_many, run_once, sample, two_at_a_time,
+    Finished, NativeServer, klatch, listed, run_of_many, run_once, sample, serves_files_only, two_at_a_time,
 };
 use klatch_record::{Record, Status, Transport};
 use klatch_testing::{Need, needs};
@@ -85,12 +85,13 @@ fn every_platform_with_tls_carries_requests_and_a_site_by_it() {
     for (workload, options) in REQUESTS {
         let platforms = carrying(workload, "tls");
         assert!(platforms.len() >= 5, "{platforms:?}");
+        let of_files = listed().into_iter().filter(|(platform, _)| serves_files_only(platform));
+        let of_files: Vec<String> = of_files.flat_map(|(_, ways)| ways).collect();
         two_at_a_time(&platforms, |way| {
             let out = tempfile::tempdir().unwrap();
             let mut run = run_of_many(out.path(), &["--platform", way, "--transport", "tls"]);
             run.args(options);
-            let name = way.split('@').next().unwrap();
-            if workload == "rr" && FILES_ONLY.contains(&name) {
+            if workload == "rr" && of_files.contains(way) {
                 run.args(["--url", "/file_set/dir00000/class1_1"]);
             }
             let finished = Finished::run(&mut run);

@@ -1,5 +1,7 @@
 //! Makes the cells of a study of the lab: every combination of kernels, CPUs, schedulers and varied values.
 
+use std::collections::BTreeSet;
+
 use klatch_lab::{Architecture, Boot, BootKernel, Cpus};
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study, VariedValue};
 use klatch_record::{Build, ResultKind};
@@ -152,9 +154,8 @@ fn check(study: &Study, file: &StudyFile) -> Result<(), StudyFileError> {
         return wrong("machine", "machine says how many CPUs there are; leave out cpus".to_owned());
     }
     let counts = study.counters.is_some();
-    let mut architectures: Vec<_> =
+    let architectures: BTreeSet<_> =
         study.kernels.iter().map(|name| Architecture::of_kernel_name(name)).collect();
-    architectures.dedup();
     let machine_error = |text: &String| match topology(text) {
         Ok(cpus) => {
             architectures.iter().find_map(|one| cpus.check(*one, counts).err()).map(|error| error.to_string())
