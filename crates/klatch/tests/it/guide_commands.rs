@@ -81,12 +81,14 @@ fn way(arguments: &[String]) -> Way {
 /// Makes one short trial of a run.
 fn shorten_run(arguments: &mut Vec<String>) {
     let workload = arguments.get(1).filter(|word| !word.starts_with('-')).cloned().unwrap_or_default();
+    // Stages say how long a run takes, so they take the place of a duration.
+    let has_stages = arguments.iter().any(|word| word == "--stages");
     let short: &[(&str, &str)] = match workload.as_str() {
+        _ if has_stages => &[("--stages", "300ms:40")],
         "trade" => &[("--duration", "1"), ("--users", "200"), ("--quotes", "100")],
         "orders" => &[("--duration", "2"), ("--ramp", "1"), ("--injection-rate", "5")],
         "web" => &[("--duration", "2"), ("--lines", "4")],
         "rr" => &[("--duration", "1")],
-        _ if arguments.iter().any(|word| word == "--stages") => &[("--stages", "300ms:40")],
         _ if arguments.iter().any(|word| word == "rate") => {
             &[("--rooms", "2"), ("--count", "4"), ("--rate", "5")]
         }
