@@ -50,4 +50,4 @@ pub use probe::{
     Acquisitions, Block, Channel, Hackbench, LockTiers, Passage, Pattern, Probe, ProbeError, ProbeResult,
     Schbench,
 };
-pub use programs::{find_program, require_programs, require_qemu};
+pub use programs::{find_program, require_programs};

@@ -17,7 +17,7 @@ pub fn find_program(program: &'static str, package: &'static str) -> Result<Path
 ///
 /// # Errors
 /// [`LabError::NoProgram`].
-pub fn require_qemu(architecture: Architecture) -> Result<(), LabError> {
+pub(crate) fn require_qemu(architecture: Architecture) -> Result<(), LabError> {
     find_program(architecture.qemu(), architecture.qemu_package()).map(drop)
 }
 

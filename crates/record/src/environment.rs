@@ -48,7 +48,7 @@ pub struct Environment {
     /// The last result of `klatch calibrate` on this machine; `null` if it never ran here.
     pub noise: Option<Noise>,
     /// What the kernel and the machine are set to, by name: frequency governor, SMT, classes of unlike cores, mitigations, huge pages, preemption, the fair scheduler and its features, clock source, command
-    /// line, virtualisation, sysctls that affect connections; what limits Klatch and what it starts: CPUs, nice value and policy, limits of the
+    /// line, virtualisation, board, sysctls that affect connections; what limits Klatch and what it starts: CPUs, nice value and policy, limits of the
     /// cgroups; and the file system of temporary files. A name is absent where the machine does not say it.
     pub settings: BTreeMap<String, String>,
     /// Variables of the environment that servers and crowds inherited and that change a runtime or the C library, such as `GOMAXPROCS`

@@ -106,6 +106,8 @@ fn settings_in(root: &Path) -> BTreeMap<String, String> {
     add("own_policy".to_owned(), read("proc/self/stat").and_then(|stat| policy(&stat)));
     add("fair_scheduler".to_owned(), fair_scheduler(&read));
     add("virtualisation".to_owned(), virtualisation(&read));
+    // Device trees end their texts with a zero.
+    add("board".to_owned(), read("proc/device-tree/model").map(|model| model.replace('\0', " ")));
     add("container".to_owned(), container(root));
     all
 }
@@ -161,12 +163,36 @@ fn fair_scheduler(read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
         Some((numbers.next()?.ok()?, numbers.next()?.ok()?) >= FIRST)
     };
+    // gVisor says a version, and has no scheduler: the host's runs its threads.
+    if kernel_of_its_own(read) == Some(GVISOR) {
+        return None;
+    }
     let is_eevdf = by_features().or_else(by_version)?;
     Some(if is_eevdf { "EEVDF" } else { "CFS" }.to_owned())
 }
 
+/// A kernel of its own, in user space, which answers the system calls of its programs.
+pub const GVISOR: &str = "gVisor";
+
+/// What this machine is a guest of, if its kernel was made for that.
+fn kernel_of_its_own(read: &dyn Fn(&str) -> Option<String>) -> Option<&'static str> {
+    let version = read("proc/version")?;
+    let marks = [
+        // Its newer versions say so; all have this date.
+        ("gvisor", GVISOR),
+        ("#1 SMP Sun Jan 10 15:06:54 PST 2016", GVISOR),
+        ("microsoft-standard", "WSL2"),
+        // A translator of system calls, and no kernel of Linux.
+        ("Microsoft", "WSL1"),
+    ];
+    marks.iter().find(|(mark, _)| version.contains(mark)).map(|(_, name)| *name)
+}
+
 /// What this machine is a guest of; absent if nothing says so.
 fn virtualisation(read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    if let Some(name) = kernel_of_its_own(read) {
+        return Some(name.to_owned());
+    }
     // Xen and device trees say so without a flag of the CPU.
     let certain = ["sys/hypervisor/type", "proc/device-tree/hypervisor/compatible"];
     if let Some(name) = certain.iter().find_map(|file| read(file)) {
@@ -288,6 +314,25 @@ mod tests {
             ("sys/class/dmi/id/sys_vendor", "Dell Inc.\n"),
         ]);
         assert_eq!(metal.get("virtualisation"), None);
+    }
+
+    #[test]
+    fn a_kernel_that_was_made_for_guests_says_whose() {
+        let of =
+            |version: &str| machine(&[("proc/version", version), ("proc/sys/kernel/osrelease", "4.4.0\n")]);
+        let gvisor = of("Linux version 4.4.0 #1 SMP Sun Jan 10 15:06:54 PST 2016\n");
+        assert_eq!((gvisor["virtualisation"].as_str(), gvisor.get("fair_scheduler")), ("gVisor", None));
+        assert_eq!(of("Linux version 4.19.0-gvisor #1 SMP Sun Jan 10\n")["virtualisation"], "gVisor");
+        let wsl = of("Linux version 6.6.87.2-microsoft-standard-WSL2 (root@x) (gcc) #1 SMP\n");
+        assert_eq!((wsl["virtualisation"].as_str(), wsl["fair_scheduler"].as_str()), ("WSL2", "CFS"));
+        assert_eq!(of("Linux version 4.4.0-19041-Microsoft (Microsoft@x)\n")["virtualisation"], "WSL1");
+        assert_eq!(of("Linux version 6.12.34+rpt-rpi-v8 (serge@x)\n").get("virtualisation"), None);
+    }
+
+    #[test]
+    fn a_board_is_named_by_its_device_tree() {
+        let all = machine(&[("proc/device-tree/model", "Raspberry Pi 4 Model B Rev 1.4\0")]);
+        assert_eq!(all["board"], "Raspberry Pi 4 Model B Rev 1.4");
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! The machine, and what its kernel offers to instruments and schedulers.
 
-use klatch_host::machine::environment;
+use std::collections::BTreeMap;
+
+use klatch_host::machine::{GVISOR, environment};
 use klatch_instruments::{Kernel, availability};
-use klatch_lab::{Architecture, LabError, require_qemu};
+use klatch_lab::{Architecture, LabError, require_programs};
 use klatch_record::{Support, error_chain};
 use klatch_schedulers::sched_ext_state;
 
@@ -12,10 +14,12 @@ const SCHEDULERS: &str = "Schedulers";
 const SCHED_EXT: &str =
     "boot a kernel with CONFIG_SCHED_CLASS_EXT=y (Linux 6.12 or newer), or use klatch lab";
 
-/// What the numbers of a run are bound to. Nothing here is a gap.
+const MACHINE: &str = "Machine";
+
+/// What the numbers of a run are bound to.
 pub(super) fn machine() -> Vec<Finding> {
     let machine = environment([].into());
-    let works = |name: &str, state: String| Finding::works("Machine", name, state);
+    let works = |name: &str, state: String| Finding::works(MACHINE, name, state);
     let mut findings = vec![
         works("kernel", format!("Linux {}, {}", machine.kernel, machine.architecture)),
         works(
@@ -28,7 +32,35 @@ pub(super) fn machine() -> Vec<Finding> {
     let limit = machine.settings.get("cgroup.memory_bytes").and_then(|bytes| bytes.parse().ok());
     findings.extend(machine.memory_bytes.map(|bytes| works("memory", memory(bytes, limit))));
     findings.extend(machine.distribution.map(|name| works("distribution", name)));
+    findings.extend(surroundings(&machine.settings));
     findings
+}
+
+/// The board, and what this machine is a guest of or a part of, with what that means for numbers.
+fn surroundings(settings: &BTreeMap<String, String>) -> Vec<Finding> {
+    let value = |name: &str| settings.get(name).map(String::as_str);
+    let board = value("board").map(|name| Finding::works(MACHINE, "board", name));
+    let guest = value("virtualisation").map(|name| match name {
+        GVISOR => Finding::gap(
+            MACHINE,
+            "guest of",
+            "gVisor: it answers system calls itself, so numbers are its own, and no instrument and no scheduler of Linux is here",
+            "a container of runc, or the machine itself, to measure Linux",
+        ),
+        "WSL1" => Finding::gap(
+            MACHINE,
+            "guest of",
+            "WSL1: Windows answers system calls, so numbers are its own, and no instrument and no scheduler of Linux is here",
+            "wsl --set-version DISTRIBUTION 2",
+        ),
+        "WSL2" => Finding::works(MACHINE, "guest of", "WSL2: a kernel of Linux beside Windows, whose load is steal or noise here"),
+        name => Finding::works(MACHINE, "guest of", name),
+    });
+    let container = value("container").map(|name| {
+        let state = format!("{name}: programs outside are not seen, and use the same CPUs");
+        Finding::works(MACHINE, "container", state)
+    });
+    [board, guest, container].into_iter().flatten().collect()
 }
 
 /// Installed memory, and the limit of the control groups if that is less, both in bytes.
@@ -61,17 +93,31 @@ pub(super) fn schedulers() -> Vec<Finding> {
         Some(state) => Finding::works(SCHEDULERS, "sched_ext", format!("the kernel has it: {}", state.state)),
         None => Finding::gap(SCHEDULERS, "sched_ext", "the kernel has none", SCHED_EXT),
     };
-    let lab = match require_qemu(Architecture::default()) {
-        Ok(()) => Finding::works(SCHEDULERS, "lab", "QEMU is installed"),
-        Err(LabError::NoProgram { program, package }) => Finding::gap(
-            SCHEDULERS,
-            "lab",
-            format!("{program} is not installed"),
-            format!("apt-get install {package}"),
-        ),
-        Err(error) => Finding { is_gap: true, ..Finding::works(SCHEDULERS, "lab", error_chain(&error)) },
+    let lab = |architecture: Architecture| {
+        let name = match architecture == Architecture::default() {
+            true => "lab".to_owned(),
+            false => format!("lab of {architecture}"),
+        };
+        match require_programs(architecture) {
+            Ok(()) => Finding::works(SCHEDULERS, name, "QEMU is installed"),
+            Err(LabError::NoProgram { program, package }) => Finding::gap(
+                SCHEDULERS,
+                name,
+                format!("{program} is not installed"),
+                format!("apt-get install {package}"),
+            ),
+            Err(LabError::NoBuild { architecture }) => Finding::gap(
+                SCHEDULERS,
+                name,
+                "there is no klatch for its machines",
+                format!(
+                    "scripts/cross.sh {architecture} release in a checkout, or put one beside this program as klatch-{architecture}"
+                ),
+            ),
+            Err(error) => Finding { is_gap: true, ..Finding::works(SCHEDULERS, name, error_chain(&error)) },
+        }
     };
-    vec![here, lab]
+    [here].into_iter().chain(Architecture::ALL.map(lab)).collect()
 }
 
 #[cfg(test)]
@@ -83,5 +129,33 @@ mod tests {
         let gib = 1 << 30;
         assert_eq!(memory(24 * gib, Some(gib)), "1.0 GiB of 24.0 GiB, by the limit of the control groups");
         assert_eq!((memory(gib, Some(2 * gib)), memory(gib, None)), ("1.0 GiB".into(), "1.0 GiB".into()));
+    }
+
+    #[test]
+    fn what_a_machine_is_a_guest_of_is_said_with_what_it_means() {
+        let of = |pairs: &[(&str, &str)]| {
+            let settings = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+            let findings = surroundings(&settings.collect());
+            findings.iter().map(Finding::to_string).collect::<Vec<_>>().join("\n")
+        };
+        let gvisor = of(&[("virtualisation", "gVisor"), ("container", "docker")]);
+        assert!(
+            gvisor.starts_with("  gap  guest of            gVisor: it answers system calls itself"),
+            "{gvisor}"
+        );
+        assert!(gvisor.contains("to change it: a container of runc"), "{gvisor}");
+        assert!(gvisor.ends_with(
+            "  ok   container           docker: programs outside are not seen, and use the same CPUs"
+        ));
+        assert!(
+            of(&[("virtualisation", "WSL1")]).contains("gap")
+                && of(&[("virtualisation", "WSL2")]).contains("ok")
+        );
+        let board = of(&[("board", "Raspberry Pi 5 Model B Rev 1.0"), ("virtualisation", "QEMU")]);
+        assert_eq!(
+            board,
+            "  ok   board               Raspberry Pi 5 Model B Rev 1.0\n  ok   guest of            QEMU"
+        );
+        assert_eq!(of(&[]), "");
     }
 }

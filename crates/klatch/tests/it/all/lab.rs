@@ -63,8 +63,8 @@ fn two_boots_give_the_same_output_to_the_last_digit() {
     assert_eq!(record["score"]["total"], 5 * 2 * 5, "messages and deliveries of 5 users: {outcome}");
 }
 
-/// Counts of a short probe on two CPUs, and what klatch said, in a cache of the test or the usual one.
-fn counted_probe(cache: Option<&Path>, options: &[&str], out: &Path) -> (String, String) {
+/// Counts of a short probe on two CPUs, and what klatch said.
+fn counted_probe(cache: &Path, options: &[&str], out: &Path) -> (String, String) {
     let mut exec = lab(&["exec", "--counters=instructions", "--cpus", "2", "--out"]);
     exec.arg(out).args(options).args([
         "--",
@@ -76,42 +76,41 @@ fn counted_probe(cache: Option<&Path>, options: &[&str], out: &Path) -> (String,
         "50",
         "--json",
     ]);
-    if let Some(cache) = cache {
-        exec.env("XDG_CACHE_HOME", cache);
-    }
+    exec.env("XDG_CACHE_HOME", cache);
     let finished = Finished::run(&mut exec);
     assert_eq!(finished.status, Some(0), "{finished:?}");
     let counts = std::fs::read_to_string(out.join("counters.json")).unwrap();
     (format!("{counts}\n{}", finished.out.lines().next().unwrap_or_default()), finished.err)
 }
 
+/// That a machine counts alike if its state was made for it alone is in [`two_boots_give_the_same_output_to_the_last_digit`].
 #[test]
 fn a_machine_from_a_snapshot_counts_as_one_that_boots_anew() {
     needs!(Need::Qemu);
     let folder = tempfile::tempdir().unwrap();
     let [cache, out] = ["cache", "out"].map(|name| folder.path().join(name));
-    let (anew, _) = counted_probe(None, &["--boot-anew"], &out);
-    // That boot has fetched the kernel.
+    // Or that boot fetches it.
     const KERNEL: &str = "vmlinuz-6.18.15+deb13-cloud-amd64";
     PrivateFolder::create(&cache.join("klatch")).unwrap();
     let own_kernel = cache.join("klatch").join(KERNEL);
-    std::fs::copy(cache_path().unwrap().join(KERNEL), &own_kernel).unwrap();
-    std::fs::set_permissions(&own_kernel, Permissions::from_mode(0o600)).unwrap();
+    if std::fs::copy(cache_path().unwrap().join(KERNEL), &own_kernel).is_ok() {
+        std::fs::set_permissions(&own_kernel, Permissions::from_mode(0o600)).unwrap();
+    }
     let snapshots = || -> Vec<PathBuf> {
         let entries = std::fs::read_dir(cache.join("klatch/snapshots")).into_iter().flatten().flatten();
         entries.map(|entry| entry.path().join("state")).collect()
     };
-    let run = || counted_probe(Some(&cache), &[], &out);
-    assert_eq!(run().0, anew, "the boot whose state was kept");
+    let run = |options: &[&str]| counted_probe(&cache, options, &out);
+    let (first, _) = run(&[]);
     let [state] = &snapshots()[..] else { panic!("{:?}", snapshots()) };
     let made = state.metadata().unwrap().modified().unwrap();
-    let (counts, said) = run();
-    assert_eq!(counts, anew, "from the snapshot");
+    let (counts, said) = run(&[]);
+    assert_eq!(counts, first, "from the snapshot");
     assert!(!said.contains("snapshot"), "{said}");
     // Files come with the job, so another one makes no other machine.
     let file = folder.path().join("file");
     std::fs::write(&file, [7; 100_000]).unwrap();
-    counted_probe(Some(&cache), &["--file", file.to_str().unwrap()], &out);
+    run(&["--file", file.to_str().unwrap()]);
     assert_eq!((state.metadata().unwrap().modified().unwrap(), snapshots().len()), (made, 1));
 }
 
