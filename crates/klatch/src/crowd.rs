@@ -19,7 +19,9 @@ use crate::output::{check_can_write, is_stdout, print, print_error, print_line, 
 use crate::own_arguments::own_arguments;
 use crate::quantity::{Time, port, whole};
 use crate::shard_option::ShardOption;
-use crate::transport::{ConnectingArgs, TlsArgs, WebSocketOptions, check_tls, with_tls, with_transport};
+use crate::transport::{
+    self, ConnectingArgs, TlsArgs, WebSocketOptions, check_tls, with_tls, with_transport,
+};
 use crate::version::build;
 use crate::wait_for_server::ServerAddress;
 use crate::workload::{self, OfCrowd, WorkloadArgs};
@@ -112,7 +114,7 @@ pub(crate) struct Crowd {
 }
 
 /// The options in whose place a job stands.
-const GIVEN_BY_JOB: [&str; 27] = [
+const GIVEN_BY_JOB: [&str; 22] = [
     "host",
     "port",
     "server_file",
@@ -120,12 +122,7 @@ const GIVEN_BY_JOB: [&str; 27] = [
     "transport",
     "path",
     "ca",
-    "addresses",
-    "sources",
-    "tls_version",
-    "ciphers",
-    "client_certificate",
-    "client_key",
+    transport::GROUP,
     "subprotocol",
     workload::GROUP,
     "loops",
@@ -263,7 +260,7 @@ impl Crowd {
         let (host, port) = ServerAddress { host, port: self.port, file }.find(limit)?;
         let protocol = self.protocol.unwrap_or_else(|| workload.kind().usual_protocol());
         let websocket = WebSocketOptions { path: self.path.clone(), subprotocol: self.subprotocol.clone() };
-        let connecting = self.connecting.connecting();
+        let connecting = self.connecting.0.clone();
         anyhow::ensure!(
             self.transport.has_tls() || !connecting.has_tls(),
             "--tls-version, --ciphers, --client-certificate and --client-key belong to --transport tls and wss, not to {}",

@@ -319,11 +319,6 @@ impl Run {
         let others = [
             ("--target", self.target.is_some()),
             ("--hosts or --host-address", !self.spread.is_local()),
-            ("--subprotocol", self.subprotocol.is_some()),
-            (
-                "--addresses, --source-address, --tls-version, --ciphers or --client-certificate",
-                !self.connecting.connecting().is_usual(),
-            ),
             ("--ready-timeout", self.ready_timeout != Time::of_seconds(usual.ready_timeout_s)),
             ("--timeout", self.timeout != Time::of_seconds(usual.timeout_s)),
             ("--percentiles; its report takes them", self.percentiles.is_some()),
@@ -361,6 +356,11 @@ impl Run {
                 .filter(|(_, value, usual)| value != usual)
                 .map(|(name, value, _)| number(name, value)),
         );
+        let subprotocol = self.subprotocol.as_ref().and_then(Subprotocol::word);
+        let subprotocol = subprotocol.map(|word| ("subprotocol".to_owned(), word.to_owned()));
+        let connecting =
+            self.connecting.0.settings().into_iter().map(|(setting, value)| (setting.name.to_owned(), value));
+        let connecting = connecting.chain(subprotocol).collect();
         let names = match &self.platform {
             Some(names) => names.clone(),
             None => resolve(&self.platforms.request(), &self.workload.workload()?)?.name,
@@ -374,6 +374,7 @@ impl Run {
             workload,
             server,
             crowd,
+            connecting,
             sysctls: self.sysctls.iter().map(pair).collect(),
             scheduler: self.scheduler.as_ref().map(ToString::to_string),
             instruments: self.instruments,
@@ -420,7 +421,7 @@ impl Run {
         let subject = match self.target {
             Some(target) => {
                 let mut target = with_options(target, self.subprotocol, self.ca)?;
-                target.endpoint.connecting = self.connecting.connecting();
+                target.endpoint.connecting = self.connecting.0;
                 let target = login::with_password(target, self.password_file.as_deref())?;
                 Subject::Target(TargetPlan { target, java: request.java })
             }
@@ -430,7 +431,7 @@ impl Run {
                 listen: self.spread.listen(),
                 ready_timeout: self.ready_timeout.0,
                 subprotocol: self.subprotocol.unwrap_or_default(),
-                connecting: self.connecting.connecting(),
+                connecting: self.connecting.0,
             }),
         };
         Ok(Plan {

@@ -4,8 +4,8 @@ use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use klatch_record::settings::{Form, Scope, Setting};
 use klatch_record::{
-    AddressChoice, Authorities, Connecting, CrowdJob, Endpoint, HeaderValues, Load, ProtocolName,
-    Subprotocol, TlsVersion, WebSocket, Workload, WorkloadKind,
+    AddressChoice, Authorities, CONNECTING, Connecting, ConnectingSetting, CrowdJob, Endpoint, HeaderValues,
+    Load, ProtocolName, Subprotocol, TlsVersion, WebSocket, Workload, WorkloadKind,
 };
 use klatch_report::run_again;
 use klatch_runner::samples::record_of;
@@ -380,15 +380,6 @@ fn help_shows_the_options_of_one_workload() {
 
 #[test]
 fn every_setting_is_a_key_of_study_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("mine.toml");
-    let base = klatch_study::StudyBase {
-        preset: None,
-        label: None,
-        platforms: Default::default(),
-        out: folder.path().to_owned(),
-        build: crate::version::build(),
-    };
     for (kind, setting) in all().filter(|(_, setting)| matches!(setting.scope, Scope::All | Scope::End)) {
         let given = another(setting, kind);
         let platform = platform_of(&made_of(kind, &given));
@@ -396,11 +387,112 @@ fn every_setting_is_a_key_of_study_files() {
             given.iter().map(|(name, value)| format!("{name} = '''{value}'''\n")).collect::<String>();
         let text =
             format!("question = 'q'\nplatforms = ['{platform}']\n[workload]\nkind = '{kind}'\n{values}");
-        std::fs::write(&path, &text).unwrap();
-        let study = klatch_study::load(path.to_str().unwrap()).unwrap().measured(&base, 1);
-        let study = study.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let study = study_of(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(study.cells[0].plan.workload, made_of(kind, &given), "{text}");
     }
+}
+
+/// A value of each setting of how clients connect that differs from the default.
+fn another_connecting(setting: &ConnectingSetting) -> &'static str {
+    match setting.name {
+        "addresses" => "all",
+        "source_address" => "192.0.2.1,::1",
+        "tls_version" => "1.2",
+        "ciphers" => "TLS_A,TLS_B",
+        "client_certificate" => "my cert.pem",
+        "client_key" => "key.pem",
+        name => panic!("{name} needs a value here"),
+    }
+}
+
+fn connecting_of(settings: &[&ConnectingSetting]) -> Connecting {
+    let mut connecting = Connecting::default();
+    for setting in settings {
+        setting.set(&mut connecting, another_connecting(setting)).unwrap();
+    }
+    connecting
+}
+
+/// Each alone, or with the one that it needs.
+fn with_needed(setting: &'static ConnectingSetting) -> Vec<&'static ConnectingSetting> {
+    let needed = CONNECTING.iter().filter(|other| setting.needs == Some(other.name));
+    std::iter::once(setting).chain(needed).collect()
+}
+
+#[test]
+fn every_setting_of_connecting_is_an_option_and_a_part_of_the_command_that_repeats_a_run() {
+    for setting in CONNECTING {
+        let given = with_needed(setting);
+        let connecting = connecting_of(&given);
+        assert!(!connecting.is_usual(), "{}", setting.name);
+        assert_eq!(connecting.settings().len(), given.len(), "{}", setting.name);
+        let server = Endpoint { tls: Some(Authorities::System), connecting, ..irc_endpoint() };
+        let crowd = CrowdJob { load: Load::Server(server.clone()), ..job(Workload::default()) };
+        assert_eq!(by_hand(&crowd.options()), crowd, "{}", setting.name);
+        let words = ["klatch", "run", "--target", "ircs://127.0.0.1:7000"].map(str::to_owned);
+        let options = given
+            .iter()
+            .flat_map(|setting| [format!("--{}", setting.option()), another_connecting(setting).to_owned()]);
+        let plan = parse(&words.into_iter().chain(options).collect::<Vec<_>>());
+        let klatch_runner::Subject::Target(target) = &plan.subject else { panic!("a target was given") };
+        assert_eq!(target.target.endpoint.connecting, server.connecting);
+        let again = run_again(&record_of(&plan).unwrap()).unwrap();
+        assert_eq!(text(parse(&again)), text(plan), "{again:?}");
+    }
+}
+
+fn irc_endpoint() -> Endpoint {
+    Endpoint::plain(ProtocolName::Irc, "127.0.0.1", 7000)
+}
+
+#[test]
+fn every_setting_of_connecting_is_a_key_of_study_files() {
+    let study = |keys: &str| {
+        let text = format!(
+            "question = 'q'\nplatforms = ['native-epoll']\n[server]\ntransport = 'wss'\n[connecting]\n{keys}"
+        );
+        study_of(&text)
+    };
+    for setting in CONNECTING {
+        let given = with_needed(setting);
+        let key =
+            |setting: &&ConnectingSetting| format!("{} = '{}'\n", setting.name, another_connecting(setting));
+        let keys: String = given.iter().map(key).collect();
+        match study(&keys) {
+            Ok(study) => {
+                let platform = study.cells[0].plan.subject.platform().unwrap();
+                assert_eq!(platform.connecting, connecting_of(&given), "{keys}");
+            }
+            // No platform asks for a certificate.
+            Err(error) => {
+                assert!(setting.name.starts_with("client_"), "{keys}: {error}");
+                assert!(error.to_string().contains("certificate"), "{error}");
+            }
+        }
+    }
+    let study = study("tls_version = [1.2, '1.3']\nsubprotocol = 'none'\n").unwrap();
+    let ids: Vec<&str> = study.cells.iter().map(|cell| cell.id.as_str()).collect();
+    assert_eq!(ids, ["native-epoll_tls_version-1.2", "native-epoll_tls_version-1.3"]);
+    for cell in &study.cells {
+        let platform = cell.plan.subject.platform().unwrap();
+        assert_eq!(platform.subprotocol, Subprotocol::Absent);
+        assert_eq!(platform.connecting.tls_version.unwrap().to_string(), cell.at["tls_version"]);
+    }
+}
+
+fn study_of(text: &str) -> Result<klatch_study::StudyPlan, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.toml");
+    std::fs::write(&path, text).unwrap();
+    let base = klatch_study::StudyBase {
+        preset: None,
+        label: None,
+        platforms: Default::default(),
+        out: folder.path().to_owned(),
+        build: crate::version::build(),
+    };
+    let study = klatch_study::load(path.to_str().unwrap()).unwrap().measured(&base, 1);
+    study.map_err(|error| error.to_string())
 }
 
 /// The table of the reference.
@@ -434,6 +526,12 @@ fn reference() -> String {
                 setting.help
             );
         }
+    }
+    text += "\n## How clients connect\n\nOptions of `klatch run` and `klatch crowd`, and keys of `[connecting]` in study files (`crates/record/src/connecting.rs`).\n\n";
+    text += "| setting | value | default | what it is |\n|---|---|---|---|\n";
+    for setting in CONNECTING {
+        let ConnectingSetting { name, unit, default, help, .. } = setting;
+        text += &format!("| `{name}` | {} | {default} | {help} |\n", unit.replace('|', ", "));
     }
     text
 }

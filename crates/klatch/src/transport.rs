@@ -1,15 +1,16 @@
 //! The endpoint of a server, from options.
 
 use std::ffi::OsString;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use klatch_crowd::ClientEndpoint;
 use klatch_protocol::tls::{ClientOffer, ClientTls, TlsFileError};
 use klatch_record::{
-    AddressChoice, Authorities, Connecting, Endpoint, Subprotocol, TlsVersion, Transport, WebSocket,
+    Authorities, CONNECTING, Connecting, ConnectingSetting, Endpoint, Subprotocol, TlsVersion, Transport,
+    WebSocket,
 };
 
 /// The options of a WebSocket.
@@ -89,40 +90,56 @@ pub(crate) struct TlsArgs {
     pub(crate) ktls: bool,
 }
 
+/// The group of all options of connections.
+pub(crate) const GROUP: &str = "connecting";
+
 /// What a client sets about its connections.
-#[derive(Args, Default)]
-pub(crate) struct ConnectingArgs {
-    /// Addresses to connect to where the name of the server has several: first (that answers), all (that answer, in turn)
-    #[arg(long, default_value_t = AddressChoice::First, value_name = "first|all")]
-    addresses: AddressChoice,
-    /// Local addresses to connect from, in turn [default: those of the system]
-    #[arg(long = "source-address", value_name = "ADDRESS,…", value_delimiter = ',')]
-    sources: Vec<IpAddr>,
-    /// tls, wss: version of TLS to offer, 1.2 or 1.3 [default: both]
-    #[arg(long, value_name = "VERSION")]
-    tls_version: Option<TlsVersion>,
-    /// tls, wss: cipher suites to offer, by IANA's names [default: those with AES_128_GCM]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-    ciphers: Vec<String>,
-    /// tls, wss: file with the certificate of the clients, in PEM
-    #[arg(long, value_name = "FILE", requires = "client_key")]
-    client_certificate: Option<PathBuf>,
-    /// tls, wss: file with the key of that certificate, in PEM
-    #[arg(long, value_name = "FILE", requires = "client_certificate")]
-    client_key: Option<PathBuf>,
+#[derive(Default)]
+pub(crate) struct ConnectingArgs(pub(crate) Connecting);
+
+impl Args for ConnectingArgs {
+    fn augment_args(command: Command) -> Command {
+        let group = ArgGroup::new(GROUP).args(CONNECTING.iter().map(|setting| setting.name)).multiple(true);
+        command.args(CONNECTING.iter().map(argument)).group(group)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
 }
 
-impl ConnectingArgs {
-    pub(crate) fn connecting(&self) -> Connecting {
-        Connecting {
-            addresses: self.addresses,
-            sources: self.sources.clone(),
-            tls_version: self.tls_version,
-            ciphers: self.ciphers.clone(),
-            certificate: self.client_certificate.clone(),
-            key: self.client_key.clone(),
+impl FromArgMatches for ConnectingArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut connecting = Connecting::default();
+        for setting in CONNECTING {
+            if let Some(text) = matches.get_one::<String>(setting.name) {
+                let invalid = |error| clap::Error::raw(ErrorKind::ValueValidation, error);
+                setting.set(&mut connecting, text).map_err(invalid)?;
+            }
         }
+        Ok(ConnectingArgs(connecting))
     }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The option of a setting.
+fn argument(setting: &'static ConnectingSetting) -> Arg {
+    let default = match setting.default {
+        "" => String::new(),
+        default => format!(" [default: {default}]"),
+    };
+    let argument = Arg::new(setting.name)
+        .long(setting.option())
+        .value_name(setting.unit)
+        .help(format!("{}{default}", setting.help))
+        .value_parser(move |text: &str| {
+            setting.set(&mut Connecting::default(), text).map(|()| text.to_owned())
+        });
+    setting.needs.into_iter().fold(argument, Arg::requires)
 }
 
 /// What clients offer in TLS.

@@ -121,7 +121,8 @@ impl Endpoint {
         }
         let authorities = self.tls.as_ref().and_then(Authorities::file);
         words.extend(authorities.into_iter().flat_map(|file| option("ca", file.display())));
-        words.extend(self.connecting.options().into_iter().flat_map(|(name, value)| option(name, value)));
+        let connecting = self.connecting.settings();
+        words.extend(connecting.into_iter().flat_map(|(setting, value)| option(&setting.option(), value)));
         words
     }
 }

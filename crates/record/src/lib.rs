@@ -66,7 +66,7 @@ pub use comparison::{
 };
 pub use conditions::{Condition, conditions, conditions_in};
 pub use conforming::{CONFORMING_SHARE_MIN, Conforming};
-pub use connecting::{AddressChoice, Connecting, TlsVersion};
+pub use connecting::{AddressChoice, CONNECTING, Connecting, ConnectingSetting, TlsVersion};
 pub use cpu_list::{parse_cpu_list, write_cpu_list};
 pub use crowd_result::{
     CROWD_FROZEN_MIN_S, CROWD_GAP_MIN_S, CrowdEvent, CrowdGap, CrowdResult, CrowdSelfReport, EXAMPLES_MAX,

@@ -143,7 +143,7 @@ fn run_options(options: &RunOptions, option: &mut impl FnMut(&str, String)) {
             option(name, value.clone());
         }
     }
-    connecting.options().into_iter().for_each(|(name, value)| option(name, value));
+    connecting.settings().into_iter().for_each(|(setting, value)| option(&setting.option(), value));
     require.iter().for_each(|requirement| option("require", requirement.clone()));
     if !instruments.is_empty() {
         let names: Vec<&str> = instruments.iter().map(|instrument| instrument.name()).collect();

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use klatch_platforms::Setting;
 use klatch_record::lab::KERNEL_SCHEDULER;
+use klatch_record::{CONNECTING, Connecting};
 use klatch_runner::CrowdKind;
 use toml::Spanned;
 
@@ -14,6 +15,9 @@ use crate::file::{Axis, Scalar, StudyFile, StudyFileError, scheduler};
 
 /// A setting with its values, each with what it changes in a plan.
 pub(crate) type Dimension = crate::file::Dimension<Change>;
+
+/// The key of a WebSocket's subprotocol in the table of how the crowd connects.
+pub(super) const SUBPROTOCOL: &str = "subprotocol";
 
 /// All dimensions but the platforms, in the order of the tables. `cpus_here` is the number of CPUs of this machine.
 pub(crate) fn dimensions(
@@ -39,6 +43,9 @@ pub(crate) fn dimensions(
     }
     for (name, values) in &file.crowd {
         all.push(crowd(name, values, source)?);
+    }
+    for (name, values) in &file.connecting {
+        all.push(connecting(name, values, source)?);
     }
     for (name, values) in &file.sysctls {
         all.push(knob(name, name, values.get_ref(), values.span(), Change::Sysctl));
@@ -85,6 +92,33 @@ fn crowd(
         "shards" => counts(&axis, "crowd", name, values, source, Change::Shards),
         _ => Ok(knob(&axis, name, values.get_ref(), values.span(), Change::Crowd)),
     }
+}
+
+/// A setting of how the crowd connects. Its values are checked here.
+fn connecting(
+    name: &str,
+    values: &Spanned<Axis<Scalar>>,
+    source: &StudyFile,
+) -> Result<Dimension, StudyFileError> {
+    let change: Box<dyn Fn(&str) -> Result<Change, String>> = if name == SUBPROTOCOL {
+        Box::new(|value| value.parse().map(Change::Subprotocol))
+    } else {
+        let Some(setting) = CONNECTING.iter().find(|setting| setting.name == name) else {
+            let names = CONNECTING.iter().map(|setting| setting.name).chain([SUBPROTOCOL]);
+            let names = names.collect::<Vec<_>>().join(", ");
+            return Err(source.error_at(values.span(), format!("connecting has no {name}; it has {names}")));
+        };
+        Box::new(|value| {
+            let set = setting.set(&mut Connecting::default(), value);
+            set.map(|()| Change::Connecting(setting, value.to_owned()))
+        })
+    };
+    let one = |value: &Scalar| {
+        let change = change(&value.0).map_err(|error| source.error_at(values.span(), error))?;
+        Ok((value.0.clone(), change))
+    };
+    let parsed = values.get_ref().0.iter().map(one).collect::<Result<_, _>>()?;
+    Ok(Dimension { name: name.to_owned(), span: values.span(), values: parsed })
 }
 
 /// A dimension of numbers of processes or loops.

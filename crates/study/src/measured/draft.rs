@@ -1,7 +1,9 @@
 //! Drafts of cells: what each value of an axis changes in a plan.
 
 use klatch_platforms::{PlatformError, PlatformRequest, Setting};
-use klatch_record::{InstrumentName, RunOptions, Workload, WorkloadError, WorkloadKind};
+use klatch_record::{
+    ConnectingSetting, InstrumentName, RunOptions, Subprotocol, Workload, WorkloadError, WorkloadKind,
+};
 use klatch_runner::{CrowdKind, Plan, PlatformPlan, Subject, make_volanomark};
 use klatch_schedulers::SchedulerSpec;
 
@@ -41,6 +43,9 @@ pub(crate) enum Change {
     Servers(u32),
     /// Number of crowd processes.
     Shards(u32),
+    /// A setting of how the crowd connects, and its value, which it can have.
+    Connecting(&'static ConnectingSetting, String),
+    Subprotocol(Subprotocol),
     /// Number of CPUs for server and crowd, counted from the first.
     Cpus(u32),
 }
@@ -75,6 +80,11 @@ impl Draft {
             Change::CrowdKind(kind) => self.crowd = *kind,
             Change::Servers(servers) => self.platform.servers = *servers,
             Change::Shards(shards) => self.shards = *shards,
+            Change::Connecting(setting, value) => {
+                let set = setting.set(&mut self.platform.connecting, value);
+                debug_assert!(set.is_ok(), "{value} was checked");
+            }
+            Change::Subprotocol(subprotocol) => self.platform.subprotocol = subprotocol.clone(),
             Change::CrowdLoops(loops) => self.crowd_loops = *loops,
             Change::Cpus(count) => {
                 let setting = Setting { name: "cpus".to_owned(), value: format!("first:{count}") };

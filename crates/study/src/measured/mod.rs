@@ -57,6 +57,10 @@ pub(crate) struct MeasuredFile {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]
     pub(crate) crowd: Knobs,
+    /// How the crowd connects, beyond the address.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::ConnectingSchema"))]
+    pub(crate) connecting: Knobs,
     /// Settings of the whole machine during a visit; needs `--allow-sysctl`.
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(with = "KnobsSchema"))]

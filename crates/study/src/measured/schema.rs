@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use klatch_record::settings::{Form, Setting};
-use klatch_record::{METRICS, WorkloadKind};
+use klatch_record::{CONNECTING, METRICS, WorkloadKind};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use super::PlatformTable;
+use super::dimensions::SUBPROTOCOL;
 use super::workload::settings_of_studies;
 
 /// A name, or a table with knobs of its own.
@@ -66,6 +67,33 @@ impl JsonSchema for WorkloadSchema {
         }
         json_schema!({
             "description": "What the crowd does: its kind, and the settings of that kind. A list is an axis.",
+            "type": "object",
+            "properties": properties,
+            "additionalProperties": false,
+        })
+    }
+}
+
+/// Stands for the table of how the crowd connects in the schema of a study file.
+pub(super) struct ConnectingSchema;
+
+impl JsonSchema for ConnectingSchema {
+    fn schema_name() -> Cow<'static, str> {
+        "ConnectingSettings".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let one = json!({ "type": ["string", "number"] });
+        let property = |name: &str, help: &str| {
+            let value = json!({ "description": format!("{help}."), "anyOf": [one, { "type": "array", "items": one }] });
+            (name.to_owned(), value)
+        };
+        let mut properties: Map<String, Value> =
+            CONNECTING.iter().map(|setting| property(setting.name, setting.help)).collect();
+        properties
+            .extend([property(SUBPROTOCOL, "ws, wss: subprotocol that the server must agree to, or none")]);
+        json_schema!({
+            "description": "How the crowd connects, beyond the address. A list is an axis.",
             "type": "object",
             "properties": properties,
             "additionalProperties": false,

@@ -18,6 +18,8 @@ pub struct SmallStudy {
     pub server: Vec<(String, String)>,
     /// Kind, loops, shards and knobs of the crowd.
     pub crowd: Vec<(String, String)>,
+    /// How the crowd connects.
+    pub connecting: Vec<(String, String)>,
     /// Settings of the machine.
     pub sysctls: Vec<(String, String)>,
     /// Scheduler to load.
@@ -53,6 +55,7 @@ impl SmallStudy {
             ("workload", &self.workload),
             ("server", &self.server),
             ("crowd", &self.crowd),
+            ("connecting", &self.connecting),
             ("sysctls", &self.sysctls),
         ];
         for (name, settings) in tables.into_iter().filter(|(_, settings)| !settings.is_empty()) {
@@ -111,6 +114,7 @@ mod tests {
             workload: vec![pair("kind", "chat"), pair("rooms", "3")],
             server: vec![pair("transport", "tls")],
             crowd: vec![pair("kind", "native"), pair("loops", "1")],
+            connecting: vec![pair("tls_version", "1.3")],
             warmups: 1,
             trials: 2,
             starts: 4,
@@ -131,6 +135,8 @@ mod tests {
         assert_eq!(ids, ["native-epoll", "native-threads"]);
         assert_eq!((plan.runs(), plan.rules.warmups), ((24, 24), 1), "2 platforms × 4 starts × (1 + 2)");
         assert_eq!(plan.cells[0].plan.workload.parties(), 3);
+        let platform = plan.cells[0].plan.subject.platform().unwrap();
+        assert_eq!(platform.connecting.tls_version, Some(klatch_record::TlsVersion::V1_3));
         assert_eq!(plan.requirements, small.require);
         assert_eq!(plan.head.question, "Which of native-epoll, native-threads is the fastest?");
     }
