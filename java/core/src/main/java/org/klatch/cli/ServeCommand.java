@@ -2,6 +2,7 @@ package org.klatch.cli;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.klatch.exchange.web.Responder;
 import org.klatch.exchange.web.Site;
@@ -12,6 +13,7 @@ import org.klatch.server.Options;
 import org.klatch.server.Server;
 import org.klatch.service.Service;
 import org.klatch.web.Logging;
+import org.klatch.web.ServerCertificate;
 
 /** The command {@code serve}: its options, and the start of the server that they describe. */
 final class ServeCommand {
@@ -26,7 +28,8 @@ final class ServeCommand {
       """;
 
   int run(List<String> args) throws StartupException {
-    Arguments arguments = new Arguments(args, Set.of("json", "yield", "coalesce", "load", "help"));
+    Arguments arguments =
+        new Arguments(args, Set.of("json", "yield", "coalesce", "load", "http2", "help"));
     Models models = new Models();
     String name = arguments.text("model", "MODEL", "threads", models.describe());
     Workload workload =
@@ -57,15 +60,19 @@ final class ServeCommand {
     workload.rejectOptionsOfOthers(arguments);
     try {
       if (webServers.isChosen()) {
-        if (transport != Transports.PLAIN) {
-          throw new StartupException.Usage("--server has no transport but plain");
+        if (transport.webSocket || transport.tls && workload.isApplication()) {
+          throw new StartupException.Usage(
+              "--server has the transport plain, and tls for workloads rr and web");
         }
-        if (!workload.isApplication()) {
+        if (workload.isSite()) {
           webServers.checkSite();
         }
         Responder responder =
             workload.isApplication() ? applications.open(workload.name()) : new Site(siteOptions);
-        Server server = webServers.listen(options.host(), options.port(), responder);
+        Optional<ServerCertificate> files =
+            Optional.ofNullable(certificate)
+                .map(one -> new ServerCertificate(one.chain(), one.key()));
+        Server server = webServers.listen(options.host(), options.port(), files, responder);
         ReadyLine.print(json, options.host(), server.port(), webServers.name(), null, null);
         server.run();
         return 0;

@@ -2,12 +2,14 @@ package org.klatch.cli;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.server.VirtualThreads;
 import org.klatch.web.Logging;
+import org.klatch.web.ServerCertificate;
 import org.klatch.web.ThreadKind;
 import org.klatch.web.WebServer;
 import org.klatch.web.WebServerOptions;
@@ -19,7 +21,7 @@ final class WebServers {
   /** The default of Jetty and Tomcat. */
   private static final int BLOCKING_POOL = 200;
 
-  private static final List<String> OPTIONS = List.of("threads", "pool");
+  private static final List<String> OPTIONS = List.of("threads", "pool", "http2");
 
   /** Options of the I/O models of this project. */
   private static final List<String> OPTIONS_OF_MODELS =
@@ -32,7 +34,8 @@ final class WebServers {
           "io",
           "sendq",
           "registration-timeout",
-          "half-open-max");
+          "half-open-max",
+          "tls-provider");
 
   private final List<WebServer> all =
       ServiceLoader.load(WebServer.class).stream().map(ServiceLoader.Provider::get).toList();
@@ -40,6 +43,7 @@ final class WebServers {
   private final boolean blocks;
   private final ThreadKind threads;
   private final int pool;
+  private final boolean http2;
 
   /**
    * Reads the options of such servers.
@@ -59,6 +63,7 @@ final class WebServers {
     pool =
         arguments.integer(
             "pool", 1, POOL_MAX, poolDefault(), "threads of -server, or carriers of virtual ones");
+    http2 = arguments.flag("http2", "let clients of -server speak HTTP/2");
     reject(arguments, chosen == null ? OPTIONS : OPTIONS_OF_MODELS);
   }
 
@@ -85,8 +90,13 @@ final class WebServers {
     }
   }
 
-  /** Starts the named server. */
-  Server listen(String host, int port, Responder responder) throws IOException, StartupException {
+  /**
+   * Starts the named server.
+   *
+   * @param certificate of a server with TLS
+   */
+  Server listen(String host, int port, Optional<ServerCertificate> certificate, Responder responder)
+      throws IOException, StartupException {
     Threads.check(threads);
     if (!chosen.threadKinds().contains(threads)) {
       String kind = threads == ThreadKind.VIRTUAL ? "virtual" : "platform";
@@ -95,8 +105,12 @@ final class WebServers {
     if (threads == ThreadKind.VIRTUAL) {
       VirtualThreads.setCarriers(pool);
     }
+    if (http2 && !chosen.speaksHttp2()) {
+      throw new StartupException.Usage(name() + " does not speak HTTP/2");
+    }
     Logging.warningsOnly();
-    return chosen.listen(new WebServerOptions(host, port, threads, pool), responder);
+    return chosen.listen(
+        new WebServerOptions(host, port, threads, pool, certificate, http2), responder);
   }
 
   private WebServer find(String name) throws StartupException {

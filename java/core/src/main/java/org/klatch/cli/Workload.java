@@ -30,17 +30,19 @@ record Workload(
     List<String> ownOptions,
     Function<SiteOptions, Service> newService) {
   /** Options of servers of other projects. */
-  private static final List<String> WEB_SERVERS = List.of("server", "threads", "pool");
+  private static final List<String> WEB_SERVERS = List.of("server", "threads", "pool", "http2");
+
+  private static final List<String> SITE = List.of("directories", "content-seed");
 
   private static final List<Workload> ALL =
       List.of(
           new Workload("chat", true, 1 << 20, List.of("yield", "coalesce"), site -> newChat()),
-          new Workload("rr", false, 1 << 20, List.of(), site -> new EchoService()),
+          new Workload("rr", false, 1 << 20, WEB_SERVERS, site -> new EchoService()),
           new Workload(
               "web",
               false,
               16 << 20,
-              with(WEB_SERVERS, "directories", "content-seed"),
+              with(WEB_SERVERS, SITE.toArray(new String[0])),
               site -> new SiteService(new Site(site))),
           new Workload(
               "trade", false, 1 << 20, with(WEB_SERVERS, ofApplication("users", "quotes")), null),
@@ -66,6 +68,11 @@ record Workload(
     return newService == null;
   }
 
+  /** Whether it is workload web, some of whose clients speak HTTP/1.0. */
+  boolean isSite() {
+    return name.equals("web");
+  }
+
   /** Returns the workload with this name on the command line. */
   static Workload find(String name) throws StartupException {
     return ALL.stream()
@@ -81,11 +88,17 @@ record Workload(
     return ALL.stream().map(Workload::name).collect(Collectors.joining(separator));
   }
 
+  /** Whether it has an option; with a web server, the requests of rr are for URLs of a site. */
+  private boolean has(String option, Arguments given) {
+    boolean isOfSite = name.equals("rr") && given.has("server") && SITE.contains(option);
+    return isOfSite || ownOptions.contains(option);
+  }
+
   /** Fails if the command line sets an option that only another workload has. */
   void rejectOptionsOfOthers(Arguments given) throws StartupException {
     for (Workload other : ALL) {
       for (String name : other.ownOptions) {
-        if (!ownOptions.contains(name) && given.has(name)) {
+        if (given.has(name) && !has(name, given)) {
           throw new StartupException.Usage("--" + name + " belongs to --workload " + other.name);
         }
       }

@@ -28,7 +28,12 @@ import javax.net.ssl.TrustManagerFactory;
 
 /** Reads PEM files, and fixes what this project uses of TLS. */
 public final class TlsContexts {
-  private static final String PROTOCOL = "TLSv1.3";
+  /** The version of TLS. */
+  public static final String PROTOCOL = "TLSv1.3";
+
+  /** The cipher suite. */
+  public static final String CIPHER = "TLS_AES_128_GCM_SHA256";
+
   private static final char[] NO_PASSWORD = {};
   private static final List<String> KEY_TYPES = List.of("EC", "RSA", "EdDSA");
   private static final Pattern KEY =
@@ -83,7 +88,7 @@ public final class TlsContexts {
 
   /** Restricts a connection to TLS 1.3 with one cipher suite. */
   public static SSLParameters parameters() {
-    return new SSLParameters(new String[] {"TLS_AES_128_GCM_SHA256"}, new String[] {PROTOCOL});
+    return new SSLParameters(new String[] {CIPHER}, new String[] {PROTOCOL});
   }
 
   private static byte[] read(Path file) throws IOException {

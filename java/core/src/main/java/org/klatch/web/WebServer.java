@@ -19,6 +19,11 @@ public interface WebServer {
     return true;
   }
 
+  /** Whether it speaks HTTP/2. */
+  default boolean speaksHttp2() {
+    return true;
+  }
+
   /** The kinds of threads that can handle its requests. */
   default Set<ThreadKind> threadKinds() {
     return Set.of(ThreadKind.PLATFORM, ThreadKind.VIRTUAL);

@@ -2,12 +2,15 @@ package org.klatch.adapters;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
+import io.helidon.common.tls.TlsConfig;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HttpPrologue;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
+import io.helidon.webserver.http1.Http1Config;
+import io.helidon.webserver.http2.Http2Config;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
@@ -16,6 +19,7 @@ import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
+import org.klatch.tls.TlsContexts;
 import org.klatch.web.Failures;
 import org.klatch.web.StartedServer;
 import org.klatch.web.ThreadKind;
@@ -47,16 +51,32 @@ public final class HelidonAdapter implements WebServer {
   /** Apart from the adapter, which Javas that are too old for Helidon load too. */
   private static final class Listening {
     static Server start(WebServerOptions options, Responder responder) throws IOException {
-      var server =
+      var builder =
           io.helidon.webserver.WebServer.builder()
+              .protocolsDiscoverServices(false)
+              .addProtocol(Http1Config.create())
               .host(options.host())
               .port(options.port())
               .backlog(WebServerOptions.BACKLOG)
               .idleConnectionTimeout(Duration.ofDays(1))
               .maxPayloadSize(Long.MAX_VALUE) // the responder has a limit of its own
               .shutdownHook(false)
-              .routing(routing -> routing.any(new SiteHandler(responder)))
-              .build();
+              .routing(routing -> routing.any(new SiteHandler(responder)));
+      if (options.http2()) {
+        builder.addProtocol(Http2Config.create());
+      }
+      if (options.certificate().isPresent()) {
+        TlsConfig.Builder tls =
+            TlsConfig.builder()
+                .sslContext(options.certificate().get().context())
+                .addEnabledProtocol(TlsContexts.PROTOCOL)
+                .addEnabledCipherSuite(TlsContexts.CIPHER);
+        if (options.http2()) {
+          tls.addApplicationProtocol("h2").addApplicationProtocol("http/1.1");
+        }
+        builder.tls(tls.build());
+      }
+      var server = builder.build();
       try {
         server.start();
       } catch (RuntimeException e) {

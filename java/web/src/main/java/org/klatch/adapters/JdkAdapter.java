@@ -4,6 +4,9 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsParameters;
+import com.sun.net.httpserver.HttpsServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.URI;
@@ -14,6 +17,7 @@ import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.server.VirtualThreads;
+import org.klatch.tls.TlsContexts;
 import org.klatch.web.StartedServer;
 import org.klatch.web.WebServer;
 import org.klatch.web.WebServerOptions;
@@ -28,6 +32,11 @@ public final class JdkAdapter implements WebServer {
   }
 
   @Override
+  public boolean speaksHttp2() {
+    return false;
+  }
+
+  @Override
   public Server listen(WebServerOptions options, Responder responder) throws IOException {
     // Without it the head and the body of a reply wait for each other's acknowledgement.
     System.setProperty(PREFIX + "nodelay", "true");
@@ -35,9 +44,7 @@ public final class JdkAdapter implements WebServer {
     System.setProperty(PREFIX + "idleInterval", "86400");
     System.setProperty(
         PREFIX + "maxReqTime", Integer.toString(WebServerOptions.REQUEST_TIMEOUT_MS / 1000));
-    HttpServer server =
-        HttpServer.create(
-            new InetSocketAddress(options.host(), options.port()), WebServerOptions.BACKLOG);
+    HttpServer server = create(options);
     Executor threads =
         options.isVirtual()
             ? VirtualThreads.executor()
@@ -46,6 +53,22 @@ public final class JdkAdapter implements WebServer {
     server.createContext("/", exchange -> handle(responder, exchange));
     server.start();
     return new StartedServer(server.getAddress().getPort(), () -> server.stop(0));
+  }
+
+  private static HttpServer create(WebServerOptions options) throws IOException {
+    var address = new InetSocketAddress(options.host(), options.port());
+    if (options.certificate().isEmpty()) {
+      return HttpServer.create(address, WebServerOptions.BACKLOG);
+    }
+    HttpsServer server = HttpsServer.create(address, WebServerOptions.BACKLOG);
+    server.setHttpsConfigurator(
+        new HttpsConfigurator(options.certificate().get().context()) {
+          @Override
+          public void configure(HttpsParameters parameters) {
+            parameters.setSSLParameters(TlsContexts.parameters());
+          }
+        });
+    return server;
   }
 
   private static void handle(Responder responder, HttpExchange exchange) throws IOException {

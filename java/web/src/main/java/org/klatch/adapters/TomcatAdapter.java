@@ -7,9 +7,14 @@ import org.apache.catalina.LifecycleException;
 import org.apache.catalina.connector.Connector;
 import org.apache.catalina.core.StandardContext;
 import org.apache.catalina.startup.Tomcat;
+import org.apache.coyote.http2.Http2Protocol;
+import org.apache.tomcat.util.net.SSLHostConfig;
+import org.apache.tomcat.util.net.SSLHostConfigCertificate;
 import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
+import org.klatch.tls.TlsContexts;
 import org.klatch.web.Failures;
+import org.klatch.web.ServerCertificate;
 import org.klatch.web.StartedServer;
 import org.klatch.web.WebServer;
 import org.klatch.web.WebServerOptions;
@@ -53,7 +58,27 @@ public final class TomcatAdapter implements WebServer {
     set(connector, "keepAliveTimeout", -1); // none between requests
     set(connector, "maxThreads", options.pool());
     set(connector, "useVirtualThreads", options.isVirtual());
+    options.certificate().ifPresent(certificate -> secure(connector, certificate));
+    if (options.http2()) {
+      Http2Protocol http2 = new Http2Protocol();
+      http2.setKeepAliveTimeout(-1); // none between requests
+      connector.addUpgradeProtocol(http2);
+    }
     return connector;
+  }
+
+  private static void secure(Connector connector, ServerCertificate certificate) {
+    set(connector, "SSLEnabled", true);
+    connector.setSecure(true);
+    connector.setScheme("https");
+    SSLHostConfig host = new SSLHostConfig();
+    host.setProtocols(TlsContexts.PROTOCOL);
+    host.setCipherSuites(TlsContexts.CIPHER);
+    var files = new SSLHostConfigCertificate(host, SSLHostConfigCertificate.Type.UNDEFINED);
+    files.setCertificateFile(certificate.chain().toAbsolutePath().toString());
+    files.setCertificateKeyFile(certificate.key().toAbsolutePath().toString());
+    host.addCertificate(files);
+    connector.addSslHostConfig(host);
   }
 
   static void set(Connector connector, String name, Object value) {

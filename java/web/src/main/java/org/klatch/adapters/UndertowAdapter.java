@@ -6,6 +6,7 @@ import io.undertow.Undertow;
 import io.undertow.UndertowOptions;
 import io.undertow.server.HttpHandler;
 import io.undertow.server.HttpServerExchange;
+import io.undertow.server.protocol.http.AlpnOpenListener;
 import io.undertow.util.HttpString;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -17,14 +18,19 @@ import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
 import org.klatch.server.VirtualThreads;
+import org.klatch.tls.TlsContexts;
 import org.klatch.web.Failures;
 import org.klatch.web.StartedServer;
 import org.klatch.web.WebServer;
 import org.klatch.web.WebServerOptions;
 import org.xnio.Options;
+import org.xnio.Sequence;
 
 /** Undertow, with a handler in its event loops, or one that blocks in virtual threads. */
 public final class UndertowAdapter implements WebServer {
+  /** A suite of TLS 1.2, which is off. Without it Undertow would not offer HTTP/2. */
+  private static final String REQUIRED_CIPHER = AlpnOpenListener.REQUIRED_CIPHER;
+
   @Override
   public String name() {
     return "undertow";
@@ -41,9 +47,21 @@ public final class UndertowAdapter implements WebServer {
     int loops = hasWorkers ? Runtime.getRuntime().availableProcessors() : options.pool();
     Executor workers = hasWorkers ? Executors.newFixedThreadPool(options.pool()) : null;
     Executor threads = options.isVirtual() ? VirtualThreads.executor() : workers;
+    Undertow.Builder builder = Undertow.builder();
+    if (options.certificate().isPresent()) {
+      builder
+          .addHttpsListener(options.port(), options.host(), options.certificate().get().context())
+          .setSocketOption(Options.SSL_ENABLED_PROTOCOLS, Sequence.of(TlsContexts.PROTOCOL))
+          .setSocketOption(
+              Options.SSL_ENABLED_CIPHER_SUITES, Sequence.of(TlsContexts.CIPHER, REQUIRED_CIPHER));
+    } else {
+      builder.addHttpListener(options.port(), options.host());
+    }
+    if (options.http2()) {
+      builder.setServerOption(UndertowOptions.ENABLE_HTTP2, true);
+    }
     Undertow undertow =
-        Undertow.builder()
-            .addHttpListener(options.port(), options.host())
+        builder
             .setIoThreads(loops)
             .setSocketOption(Options.BACKLOG, WebServerOptions.BACKLOG)
             .setServerOption(UndertowOptions.NO_REQUEST_TIMEOUT, -1) // none between requests

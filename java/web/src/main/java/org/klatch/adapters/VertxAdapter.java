@@ -12,15 +12,19 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.http.HttpServerResponse;
+import io.vertx.core.net.PemKeyCertOptions;
 import io.vertx.core.net.SocketAddress;
 import java.io.IOException;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.klatch.exchange.web.Reply;
 import org.klatch.exchange.web.Request;
 import org.klatch.exchange.web.Responder;
 import org.klatch.server.Server;
+import org.klatch.tls.TlsContexts;
 import org.klatch.web.Failures;
+import org.klatch.web.ServerCertificate;
 import org.klatch.web.StartedServer;
 import org.klatch.web.WebServer;
 import org.klatch.web.WebServerOptions;
@@ -46,6 +50,7 @@ public final class VertxAdapter implements WebServer {
     int loops = hasWorkers ? Runtime.getRuntime().availableProcessors() : options.pool();
     Vertx vertx = Vertx.vertx(new VertxOptions().setEventLoopPoolSize(loops));
     HttpServerOptions http = new HttpServerOptions().setAcceptBacklog(WebServerOptions.BACKLOG);
+    options.certificate().ifPresent(certificate -> secure(http, certificate, options.http2()));
     // All verticles listen on the same port, also if it is a free one.
     SocketAddress address =
         options.port() == 0
@@ -73,6 +78,17 @@ public final class VertxAdapter implements WebServer {
       throw Failures.listening(e);
     }
     return new StartedServer(port.get(), () -> vertx.close().await());
+  }
+
+  private static void secure(HttpServerOptions http, ServerCertificate certificate, boolean http2) {
+    http.setSsl(true)
+        .setKeyCertOptions(
+            new PemKeyCertOptions()
+                .setCertPath(certificate.chain().toString())
+                .setKeyPath(certificate.key().toString()))
+        .setEnabledSecureTransportProtocols(Set.of(TlsContexts.PROTOCOL))
+        .addEnabledCipherSuite(TlsContexts.CIPHER)
+        .setUseAlpn(http2);
   }
 
   private static void handle(Responder responder, HttpServerRequest request) {

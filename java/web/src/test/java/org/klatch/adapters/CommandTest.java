@@ -77,7 +77,12 @@ class CommandTest {
           --workload web --server jetty --pool 0 | pool must be 1 to 100000, got 0
           --workload web --server helidon | helidon has no HTTP/1.0, which workload web needs
           --workload trade --server helidon --database jdbc:h2:mem:x --load | helidon has no platform threads; see --threads
-          --workload rr --server jetty | --server belongs to --workload web
+          --workload chat --server jetty | --server belongs to --workload rr
+          --workload rr --directories 3 | --directories belongs to --workload web
+          --workload rr --http2 | --http2 belongs to --server
+          --workload rr --server jdk --http2 | jdk does not speak HTTP/2
+          --workload rr --server jetty --transport ws | --server has the transport plain, and tls for workloads rr and web
+          --workload rr --server jetty --transport tls --certificate c --key k --tls-provider jdk | --tls-provider does not go with --server
           """)
   void wrongUsageIsReported(String options, String message) throws Exception {
     Process process = start(options.split(" ", -1));
