@@ -122,6 +122,8 @@ func TestInvalidOptionsAreReported(t *testing.T) {
 		{"--workload rr --directories 25", "--directories belongs to --workload web, not to rr; try --help"},
 		{"--content-seed 1", "--content-seed belongs to --workload web, not to chat; try --help"},
 		{"--certificate c.pem", "--certificate and --key belong together; try --help"},
+		{"--workload web --http2", "--http2 needs --certificate and --key; try --help"},
+		{"--http2", "--http2 belongs to --workload web, not to chat; try --help"},
 		{"--tickets", "--tickets needs --certificate and --key; try --help"},
 		{"--certificate no.pem --key no.pem", "cannot use the certificate no.pem with the key no.pem: open no.pem: no such file"},
 		{"--json now", `unexpected argument "now"; try --help`},

@@ -28,6 +28,7 @@ Options:
       --loops THREADS                 Threads that run goroutines in parallel (GOMAXPROCS) [default: one a CPU]
       --certificate FILE              Speak TLS 1.3, with this certificate chain in PEM
       --key FILE                      The key of the certificate, in PEM
+      --http2                         Workload web: let clients of TLS speak HTTP/2
       --tickets                       Give each client a ticket, by which its next connection can resume the session
       --registration-timeout SECONDS  How long a client may take to register, to complete a request, and to take any of
                                       what waits for it [default: 30]
@@ -58,6 +59,7 @@ type options struct {
 	certificate         string // empty without TLS
 	key                 string
 	tickets             bool
+	http2               bool // of workload web
 	directories         int
 	contentSeed         uint64
 	json                bool
@@ -98,6 +100,7 @@ func parseOptions(args []string) (*options, error) {
 	flags.StringVar(&parsed.certificate, "certificate", "", "")
 	flags.StringVar(&parsed.key, "key", "", "")
 	flags.BoolVar(&parsed.tickets, "tickets", false, "")
+	flags.BoolVar(&parsed.http2, "http2", false, "")
 	flags.Var(&number{&parsed.directories, 1, site.DirectoriesMax}, "directories", "")
 	flags.Uint64Var(&parsed.contentSeed, "content-seed", 1, "")
 	flags.BoolVar(&parsed.json, "json", false, "")
@@ -107,7 +110,7 @@ func parseOptions(args []string) (*options, error) {
 		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	flags.Visit(func(set *flag.Flag) {
-		isOfSite := set.Name == "directories" || set.Name == "content-seed"
+		isOfSite := set.Name == "directories" || set.Name == "content-seed" || set.Name == "http2"
 		if err == nil && isOfSite && parsed.workload != workloadWeb {
 			err = fmt.Errorf("--%s belongs to --workload web, not to %s", set.Name, parsed.workload)
 		}
@@ -118,6 +121,9 @@ func parseOptions(args []string) (*options, error) {
 	}
 	if err == nil && parsed.tickets && !hasTLS {
 		err = errors.New("--tickets needs --certificate and --key")
+	}
+	if err == nil && parsed.http2 && !hasTLS {
+		err = errors.New("--http2 needs --certificate and --key")
 	}
 	return &parsed, err
 }

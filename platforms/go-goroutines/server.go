@@ -97,6 +97,12 @@ func (s *server) run() {
 	connections := &acceptor{TCPListener: s.listener, nodelay: s.options.nodelay, log: s.log}
 	if s.web != nil {
 		var listener net.Listener = connections
+		if s.tls != nil && s.options.http2 {
+			// net/http makes the connections of TLS itself, so that it learns what they agreed to in ALPN.
+			s.web.TLSConfig = s.tls
+			_ = s.web.ServeTLS(listener, "", "")
+			return
+		}
 		if s.tls != nil {
 			listener = tls.NewListener(connections, s.tls)
 		}

@@ -21,6 +21,7 @@ Options:
       --nodelay true|false            TCP_NODELAY on every connection [default: true]
       --certificate FILE              Speak TLS 1.3, with this certificate chain in PEM
       --key FILE                      The key of the certificate, in PEM
+      --http2                         Workload web: speak HTTP/2 alone, on node:http2
       --registration-timeout SECONDS  How long a client may take to register, or to complete a request [default: 30]
       --half-open-max N               Most connections that have not registered [default: 4096]
       --directories N                 Workload web: directories of the site, of 5 MB each [default: 25]
@@ -39,6 +40,7 @@ const OPTIONS = {
   nodelay: { type: 'string' },
   certificate: { type: 'string' },
   key: { type: 'string' },
+  http2: { type: 'boolean' },
   'registration-timeout': { type: 'string' },
   'half-open-max': { type: 'string' },
   directories: { type: 'string' },
@@ -47,8 +49,8 @@ const OPTIONS = {
   help: { type: 'boolean' },
 };
 
-// Returns { help, json, workload, host, port, sendqBytes, nodelay, certificate, key, registrationTimeoutMs, halfOpenMax,
-// directories, contentSeed }; throws StartupError. The seed is a BigInt; without TLS there is no certificate.
+// Returns { help, json, workload, host, port, sendqBytes, nodelay, certificate, key, http2, registrationTimeoutMs,
+// halfOpenMax, directories, contentSeed }; throws StartupError. The seed is a BigInt; without TLS there is no certificate.
 export function parseOptions(args) {
   const values = parse(args);
   rejectOptionsOfOthers(values);
@@ -63,6 +65,7 @@ export function parseOptions(args) {
     nodelay: boolean(values, 'nodelay', true),
     certificate: values.certificate,
     key: values.key,
+    http2: values.http2 ?? false,
     registrationTimeoutMs: 1000 * number(values, 'registration-timeout', 1, 86_400, 30),
     halfOpenMax: number(values, 'half-open-max', 1, 1 << 20, 4096),
     directories: number(values, 'directories', 1, DIRECTORIES_MAX, 25),
@@ -71,7 +74,7 @@ export function parseOptions(args) {
 }
 
 function rejectOptionsOfOthers({ workload: name = 'chat', ...values }) {
-  const ofSite = ['directories', 'content-seed'].find((option) => values[option] !== undefined);
+  const ofSite = ['directories', 'content-seed', 'http2'].find((option) => values[option] !== undefined);
   if (ofSite && name !== 'web') {
     throw new StartupError(`--${ofSite} belongs to --workload web, not to ${name}; try --help`);
   }

@@ -8,7 +8,7 @@ import { Connection, LINGER_MS } from './connection.js';
 import { echo } from './echo.js';
 import { PROGRAM, StartupError } from './options.js';
 import { VERSION } from './ready.js';
-import { siteServer } from './site/server.js';
+import { http2SiteServer, siteServer } from './site/server.js';
 
 // The kernel reduces it to net.core.somaxconn. A crowd connects all users at once.
 const BACKLOG = 65_535;
@@ -17,7 +17,7 @@ const OWN_FILES = 40;
 
 // Listens as configured. Resolves to the net.Server; rejects with StartupError. log receives later errors.
 export async function serve(options, log) {
-  const server = options.workload === 'web' ? siteServer(options, tlsSettings(options)) : socketServer(options);
+  const server = options.workload === 'web' ? webServer(options) : socketServer(options);
   limitConnections(server, log);
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(new StartupError(explain(error, options))));
@@ -27,6 +27,11 @@ export async function serve(options, log) {
       resolve(server);
     });
   });
+}
+
+function webServer(options) {
+  const newServer = options.http2 ? http2SiteServer : siteServer;
+  return newServer(options, tlsSettings(options));
 }
 
 function socketServer(options) {

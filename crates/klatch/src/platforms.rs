@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_platforms::{
-    PlatformListing, PlatformRequest, ResolvedPlatform, java_crowd_knobs, list, process_knobs,
+    InWorkload, PlatformListing, PlatformRequest, ResolvedPlatform, java_crowd_knobs, list, process_knobs,
     threads_crowd_knobs,
 };
-use klatch_record::{Class, error_chain};
+use klatch_record::{Class, WorkloadKind, error_chain};
 use klatch_report::{Column, TextTable};
 use serde_json::json;
 
@@ -154,10 +154,22 @@ fn workloads(listed: &PlatformListing) -> Vec<&'static str> {
     listed.entry.workloads.keys().map(|kind| kind.name()).collect()
 }
 
-/// The names of its workloads in which it serves files only: requests of `rr` need a URL then.
+/// The names of its workloads in which it serves static files only.
 fn static_only(listed: &PlatformListing) -> Vec<&'static str> {
     let of_files = listed.entry.workloads.iter().filter(|(_, one)| one.static_only);
     of_files.map(|(kind, _)| kind.name()).collect()
+}
+
+/// Whether requests of `rr` need a URL.
+fn needs_url(listed: &PlatformListing) -> bool {
+    listed.entry.workloads.get(&WorkloadKind::Rr).is_some_and(InWorkload::needs_url)
+}
+
+/// The transports by which it speaks HTTP/2.
+fn http2(listed: &PlatformListing) -> Vec<&'static str> {
+    let transports = listed.entry.transports_of(WorkloadKind::Rr);
+    let spoken = transports.keys().filter(|transport| listed.entry.speaks_http2(**transport));
+    spoken.map(|transport| transport.name()).collect()
 }
 
 /// The names of its transports in each of its workloads.
@@ -189,6 +201,8 @@ fn as_json(listed: &PlatformListing) -> serde_json::Value {
         "class": listed.entry.class,
         "workloads": workloads(listed),
         "static_only": static_only(listed),
+        "needs_url": needs_url(listed),
+        "http2": http2(listed),
         "protocol": listed.entry.protocol.name(),
         "transports": transports(listed),
         "here": listed.variants.as_ref().map(ways).unwrap_or_default(),

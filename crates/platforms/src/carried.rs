@@ -24,6 +24,12 @@ impl Entry {
         own.map(|(transport, one)| (*transport, one.clone())).collect()
     }
 
+    /// Whether it speaks HTTP/2 by this transport.
+    pub fn speaks_http2(&self, transport: Transport) -> bool {
+        let carries = |one: &InHttp2| one.transports.is_empty() || one.transports.contains(&transport);
+        self.http2.as_ref().is_some_and(carries)
+    }
+
     /// How it speaks HTTP/2, if the workload asks for it.
     ///
     /// # Errors
@@ -37,8 +43,7 @@ impl Entry {
             Workload::Rr(rr) if rr.http == HttpVersion::Http2 => rr.http,
             _ => return Ok(None),
         };
-        let carries = |one: &&InHttp2| one.transports.is_empty() || one.transports.contains(&transport);
-        let spoken = self.http2.as_ref().filter(carries);
+        let spoken = self.http2.as_ref().filter(|_| self.speaks_http2(transport));
         let name = self.name.clone();
         spoken.cloned().map(Some).ok_or(PlatformError::Http { name, version, transport })
     }

@@ -112,18 +112,21 @@ pub struct Entry {
 impl Entry {
     /// All words that can be in a command line.
     fn command_words(&self) -> impl Iterator<Item = &String> {
-        let of_workloads = self.workloads.values().flat_map(|one| [&one.command, &one.arguments, &one.audit]);
+        let of_workloads =
+            self.workloads.values().flat_map(|one| [&one.command, &one.arguments, &one.url, &one.audit]);
         let of_transports = self.transports.values().map(|one| &one.arguments);
         let of_knobs = self
             .knobs
             .values()
             .flat_map(|knob| knob.values.values().chain(knob.training.values()).chain([&knob.arguments]));
+        let of_http2 = self.http2.iter().map(|one| &one.arguments);
         let of_build = self.build.iter().map(|build| &build.command);
         [&self.command, &self.arguments_as_root, &self.ready_command]
             .into_iter()
             .chain(of_workloads)
             .chain(of_transports)
             .chain(of_knobs)
+            .chain(of_http2)
             .chain(of_build)
             .flatten()
     }

@@ -167,7 +167,8 @@ impl ResolvedPlatform {
                 "{web_jar}" => words.push(web_jar()?.display().to_string()),
                 "{java_options}" => words.extend(self.knobs.java_options.iter().cloned()),
                 "{workload}" => {
-                    let arguments = self.in_workload.arguments.iter();
+                    let of_http2 = self.in_http2.iter().flat_map(|one| &one.arguments);
+                    let arguments = self.in_workload.arguments.iter().chain(of_http2);
                     words.extend(arguments.map(|word| self.fill(word, site, folders)));
                 }
                 "{knobs}" => {

@@ -33,6 +33,7 @@ impl ResolvedPlatform {
             .iter()
             .chain(&self.in_workload.arguments)
             .chain(&self.in_transport.arguments)
+            .chain(self.in_http2.iter().flat_map(|one| &one.arguments))
             .chain(entry.environment.values())
             .chain(&configuration);
         let named = texts.flat_map(|text| files_in(text));

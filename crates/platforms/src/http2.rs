@@ -10,6 +10,8 @@ use serde::Deserialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct InHttp2 {
+    /// The arguments that select it; they stand after those of the workload.
+    pub arguments: Vec<String>,
     /// Texts that replace `{insert:NAME}` in the configuration files of the platform, after those of the transport.
     pub insert: BTreeMap<String, String>,
     /// The transports by which it speaks HTTP/2; empty for all.

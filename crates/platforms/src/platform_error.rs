@@ -62,8 +62,8 @@ pub enum PlatformError {
         /// The transport of the request.
         transport: Transport,
     },
-    /// The platform has static files only, and the requests of workload `rr` have no URL.
-    #[error("{name} serves files only, so requests need a URL, as /file_set/dir00000/class0_1")]
+    /// The platform has nothing but what URLs stand for, and the requests of workload `rr` have no URL.
+    #[error("{name} serves a site only, so requests need a URL, as /file_set/dir00000/class0_1")]
     NoUrl {
         /// Name of the platform.
         name: String,

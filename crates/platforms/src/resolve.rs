@@ -245,7 +245,7 @@ fn resolve_named(
         return Err(PlatformError::Workload { name, workload: kind, available: names.join(", ") });
     }
     check_database(&entry, workload)?;
-    if kind == WorkloadKind::Rr && entry.workloads[&kind].static_only && !workload.has_url() {
+    if kind == WorkloadKind::Rr && entry.workloads[&kind].needs_url() && !workload.has_url() {
         return Err(PlatformError::NoUrl { name: base.to_owned() });
     }
     let java = find_java(&entry, version, runtimes)?;
@@ -306,7 +306,7 @@ fn resolve_entry(
     let program = entry.program.as_ref().map(find_program).transpose();
     let program = program.map_err(|source| PlatformError::Program { name: name.clone(), source })?;
     let knobs = ResolvedKnobs::new(&name, &request.settings, &entry.knobs, java.is_some())?;
-    let in_workload = entry.workloads.get(&kind).cloned().unwrap_or_default();
+    let in_workload = entry.workloads.get(&kind).cloned().unwrap_or_default().of(workload);
     let (transport, in_transport) = selected(&transports, &request.settings);
     let in_http2 = entry.http2_of(workload, transport)?;
     Ok(ResolvedPlatform {

@@ -130,10 +130,7 @@ func (s *site) addAd(page *page, file fileID, cookie userCookie) {
 
 // post logs a POST and completes the page. It returns the status of the reply.
 func (s *site) post(page *page, r *http.Request) int {
-	conn := r.Context().Value(connKey{}).(net.Conn)
-	_ = conn.SetReadDeadline(time.Now().Add(s.requestTimeout)) // fails only if the connection is broken
-	body, err := io.ReadAll(r.Body)
-	_ = conn.SetReadDeadline(time.Time{})
+	body, err := s.readBody(r)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return http.StatusRequestTimeout
 	}
@@ -151,6 +148,18 @@ func (s *site) post(page *page, r *http.Request) int {
 	page.cookie = "my_cookie=" + strconv.Itoa(firstUser+cookie.user)
 	page.content = s.store.file(form.file)
 	return http.StatusOK
+}
+
+// readBody reads a body within the time limit. In HTTP/2 there is none, as the connection has other streams.
+func (s *site) readBody(r *http.Request) ([]byte, error) {
+	if r.ProtoMajor == 2 {
+		return io.ReadAll(r.Body)
+	}
+	conn := r.Context().Value(connKey{}).(net.Conn)
+	_ = conn.SetReadDeadline(time.Now().Add(s.requestTimeout)) // fails only if the connection is broken
+	body, err := io.ReadAll(r.Body)
+	_ = conn.SetReadDeadline(time.Time{})
+	return body, err
 }
 
 // page is the reply to a request for anything but a file.

@@ -1,11 +1,15 @@
 // The HTTP server of workload web.
 
 import http from 'node:http';
+import http2 from 'node:http2';
 import https from 'node:https';
 import { refuseBytes } from './refusal.js';
 import { Site } from './site.js';
 
 const HEAD_BYTES_MAX = 8 * 1024;
+
+// Most streams of a connection in HTTP/2, as Go and Jetty have about as many.
+const STREAMS_MAX = 128;
 
 // Time between two looks at incomplete requests.
 const CHECK_INTERVAL_MS = 1000;
@@ -42,5 +46,18 @@ export function siteServer({ contentSeed, directories, nodelay, registrationTime
     }
   });
   server.on('clientError', refuseBytes);
+  return server;
+}
+
+// The same in HTTP/2: over TLS for clients that choose it in ALPN, else for those that begin with it.
+export function http2SiteServer({ contentSeed, directories, nodelay }, overTls) {
+  const settings = { noDelay: nodelay, settings: { maxConcurrentStreams: STREAMS_MAX } };
+  const server = overTls
+    ? http2.createSecureServer({ ...overTls, ...settings, ALPNProtocols: ['h2'] })
+    : http2.createServer(settings);
+  const site = new Site(contentSeed, directories);
+  server.on('request', (request, response) => site.serve(request, response));
+  // The client has ended the connection, and with it its streams.
+  server.on('sessionError', () => {});
   return server;
 }

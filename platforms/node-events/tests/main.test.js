@@ -83,6 +83,7 @@ test('invalid options are reported', { timeout: 120_000 }, async () => {
     [['--workload', 'web', '--content-seed', '18446744073709551616'], '--content-seed must be 0 to 18446744073709551615'],
     [['--workload', 'rr', '--directories', '25'], '--directories belongs to --workload web, not to rr; try --help'],
     [['--content-seed', '1'], '--content-seed belongs to --workload web, not to chat; try --help'],
+    [['--http2'], '--http2 belongs to --workload web, not to chat; try --help'],
     [['--key', 'k.pem'], '--certificate and --key belong together; try --help'],
     [['--certificate', 'no.pem', '--key', 'no.pem'], 'cannot read no.pem: ENOENT'],
     [['--certificate', MAIN, '--key', MAIN], `cannot use the certificate ${MAIN} with the key ${MAIN}: `],

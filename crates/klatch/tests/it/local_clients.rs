@@ -24,7 +24,7 @@ const ANSWER: Duration = Duration::from_secs(40);
 fn workload(entry: &Entry, kind: WorkloadKind, database: &str) -> Workload {
     let database = Some(database.to_owned());
     match kind.usual() {
-        Workload::Rr(rr) if entry.workloads[&kind].static_only => {
+        Workload::Rr(rr) if entry.workloads[&kind].needs_url() => {
             Workload::Rr(RrWorkload { url: Some("/file_set/dir00000/class0_1".to_owned()), ..rr })
         }
         Workload::Web(web) => Workload::Web(WebWorkload { directories: 1, ..web }),

@@ -6,7 +6,7 @@ use crate::support::proxy::{Mischief, in_front_of};
 use crate::support::tls_front::{Certificate, TlsFault, tls_front, write_certificate};
 use crate::support::websocket_front::{Framing, websocket_front};
 use crate::support::{
-    Finished, NativeServer, klatch, listed, run_of_many, run_once, sample, serves_files_only, two_at_a_time,
+    Finished, NativeServer, klatch, listed, needs_url, run_of_many, run_once, sample, two_at_a_time,
 };
 use klatch_record::{Record, Status, Transport};
 use klatch_testing::{Need, needs};
@@ -87,13 +87,13 @@ fn every_platform_with_tls_carries_requests_and_a_site_by_it() {
     for (workload, options) in REQUESTS {
         let platforms = carrying(workload, "tls");
         assert!(platforms.len() >= 5, "{platforms:?}");
-        let of_files = listed().into_iter().filter(|(platform, _)| serves_files_only(platform));
-        let of_files: Vec<String> = of_files.flat_map(|(_, ways)| ways).collect();
+        let by_url = listed().into_iter().filter(|(platform, _)| needs_url(platform));
+        let by_url: Vec<String> = by_url.flat_map(|(_, ways)| ways).collect();
         two_at_a_time(&platforms, |way| {
             let out = tempfile::tempdir().unwrap();
             let mut run = run_of_many(out.path(), &["--platform", way, "--transport", "tls"]);
             run.args(options);
-            if workload == "rr" && of_files.contains(way) {
+            if workload == "rr" && by_url.contains(way) {
                 run.args(["--url", "/file_set/dir00000/class1_1"]);
             }
             let finished = Finished::run(&mut run);
@@ -453,6 +453,6 @@ fn a_server_without_websocket_is_named_in_one_line() {
     let error = refused(&["--platform", "native-epoll", "--workload", "rr", "--transport", "ws"]);
     let answer = "native-epoll does not carry the workload rr by the transport ws; it has plain, tls";
     assert!(error.contains(answer), "{error}");
-    let error = refused(&["--platform", "jdk-httpserver", "--workload", "web", "--transport", "tls"]);
-    assert!(error.contains("does not carry the workload web by the transport tls; it has plain"), "{error}");
+    let error = refused(&["--platform", "jdk-httpserver", "--workload", "trade", "--transport", "tls"]);
+    assert!(error.contains("does not carry the workload trade by the transport tls; it has plain"), "{error}");
 }

@@ -144,7 +144,7 @@ pub(crate) fn carrying(workload: &str) -> Vec<Vec<String>> {
 pub(crate) fn carrying_by(klatch: Command, workload: &str) -> Vec<Vec<String>> {
     let carries = |platform: &serde_json::Value| {
         let has = platform["workloads"].as_array().is_some_and(|all| all.contains(&workload.into()));
-        has && !(workload == "rr" && serves_files_only(platform))
+        has && !(workload == "rr" && needs_url(platform))
     };
     listed_by(klatch).into_iter().filter(|(platform, _)| carries(platform)).map(|(_, ways)| ways).collect()
 }
@@ -154,9 +154,9 @@ pub(crate) fn databases() -> &'static [&'static str] {
     if klatch_testing::tests_all() { &["h2", "postgresql"] } else { &["h2"] }
 }
 
-/// Whether a listed platform carries workload `rr` for URLs of files alone.
-pub(crate) fn serves_files_only(platform: &serde_json::Value) -> bool {
-    platform["static_only"].as_array().unwrap().iter().any(|workload| workload == "rr")
+/// Whether a listed platform carries workload `rr` for URLs alone.
+pub(crate) fn needs_url(platform: &serde_json::Value) -> bool {
+    platform["needs_url"].as_bool().unwrap()
 }
 
 /// The least number of platforms that a test must reach: of all, or of the representatives.
