@@ -36,9 +36,10 @@ $(JARS) &: $(shell find java -path '*/src/main/*.java' -o -name pom.xml)
 	@rm -rf java/*/target/classes
 	$(MVN) package -Dquick
 
-# The files of a release in target/dist: tarball, .deb, .rpm, container image and bill of materials, with the sums of all.
+# The files of a release in target/dist: tarball, .deb, .rpm, container image and bill of materials, with the sums of all. They are for this
+# machine's architecture; with ARCHITECTURE=all for both, and of the images there is an index.
 dist: setup $(JARS)
-	@scripts/dist.sh
+	@scripts/dist.sh $(ARCHITECTURE)
 
 # Formatters, linters and unit tests, without root and, after a build, without network.
 check:

@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
-# Writes what the program contains of others' work: klatch.cdx.json, its bill of materials (CycloneDX), and
+# Writes what the program for an architecture contains of others' work: klatch.cdx.json, its bill of materials (CycloneDX), and
 # THIRD-PARTY-LICENSES.txt.
 #
-#   scripts/third-party.sh FOLDER
+#   scripts/third-party.sh FOLDER x86_64|aarch64
 #
 # Called by dist.sh, which says what is missing. Equal sources give equal bytes in every folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-out=$(realpath "$1")
+out=$(realpath "$1") machine=$2
 : "${SOURCE_DATE_EPOCH:?is the time of the bill, in seconds}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # The tool writes beside the manifest, and nowhere else.
-cargo cyclonedx --manifest-path crates/klatch/Cargo.toml --features static --describe binaries --format json --spec-version 1.5 --quiet
+cargo cyclonedx --manifest-path crates/klatch/Cargo.toml --features static --target "$machine-unknown-linux-gnu" \
+    --describe binaries --format json --spec-version 1.5 --quiet
 mv crates/klatch/klatch_bin.cdx.json "$work/rust.json"
 scripts/maven.sh --batch-mode --quiet --file java/pom.xml org.cyclonedx:cyclonedx-maven-plugin:2.9.1:makeAggregateBom \
     -DschemaVersion=1.5 -DoutputFormat=json -DoutputName=java -DoutputDirectory="$work" -DincludeTestScope=false \
@@ -24,6 +25,7 @@ c_library() { # name, version, licence
         type: "library", "bom-ref": "\($name)@\($version)", name: $name, version: $version, scope: "required",
         licenses: [{expression: $license}], purl: "pkg:generic/\($name)@\($version)"}'
 }
+export PKG_CONFIG_LIBDIR=/usr/lib/$machine-linux-gnu/pkgconfig
 libbpf=$(jq --raw-output '.components[] | select(.name == "libbpf-sys").version' "$work/rust.json")
 {
     c_library libbpf "${libbpf##*+v}" "BSD-2-Clause"
