@@ -63,3 +63,26 @@ fn a_release_is_installed_for_one_user_if_its_sum_is_right() {
         "{formula}"
     );
 }
+
+/// The settings of both packages are in the manifest, where nothing but `scripts/dist.sh` reads them.
+#[test]
+fn both_packages_contain_program_pages_completions_licences_and_bill() {
+    let manifest = std::fs::read_to_string(root().join("crates/klatch/Cargo.toml")).unwrap();
+    let manifest: toml::Table = toml::from_str(&manifest).unwrap();
+    let metadata = &manifest["package"]["metadata"];
+    let deb = metadata["deb"]["assets"].as_array().unwrap().iter().map(|asset| &asset[1]);
+    let rpm = metadata["generate-rpm"]["assets"].as_array().unwrap().iter().map(|asset| &asset["dest"]);
+    for (kind, contents) in [("deb", deb.collect::<Vec<_>>()), ("rpm", rpm.collect())] {
+        let contents: Vec<&str> = contents.into_iter().map(|path| path.as_str().unwrap()).collect();
+        for part in ["usr/bin/", "man/man1/", "bash-completion/", "zsh/", "fish/"] {
+            assert!(
+                contents.iter().any(|path| path.contains(part)),
+                "the .{kind} has no {part}: {contents:?}"
+            );
+        }
+    }
+    let sources = manifest.to_string();
+    for file in ["THIRD-PARTY-LICENSES.txt", "klatch.cdx.json"] {
+        assert_eq!(sources.matches(&format!("dist/{file}")).count(), 2, "{file} is in both packages");
+    }
+}
