@@ -454,5 +454,8 @@ fn a_server_without_websocket_is_named_in_one_line() {
     let answer = "native-epoll does not carry the workload rr by the transport ws; it has plain, tls";
     assert!(error.contains(answer), "{error}");
     let error = refused(&["--platform", "jdk-httpserver", "--workload", "trade", "--transport", "tls"]);
-    assert!(error.contains("does not carry the workload trade by the transport tls; it has plain"), "{error}");
+    assert!(
+        error.contains("does not carry the workload trade by the transport tls; it has plain"),
+        "{error}"
+    );
 }

@@ -21,6 +21,9 @@ import org.klatch.web.WebServerOptions;
 
 /** Tomcat, with a servlet: a reply that blocks occupies a thread. */
 public final class TomcatAdapter implements WebServer {
+  /** A suite of TLS 1.2, which is off: Tomcat wants one. */
+  private static final String TLS_1_2_CIPHER = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256";
+
   @Override
   public String name() {
     return "tomcat";
@@ -74,6 +77,7 @@ public final class TomcatAdapter implements WebServer {
     SSLHostConfig host = new SSLHostConfig();
     host.setProtocols(TlsContexts.PROTOCOL);
     host.setCipherSuites(TlsContexts.CIPHER);
+    host.setCiphers(TLS_1_2_CIPHER); // those of its default would be offered in TLS 1.3 too
     var files = new SSLHostConfigCertificate(host, SSLHostConfigCertificate.Type.UNDEFINED);
     files.setCertificateFile(certificate.chain().toAbsolutePath().toString());
     files.setCertificateKeyFile(certificate.key().toAbsolutePath().toString());
