@@ -12,10 +12,11 @@ out=$(realpath "$1") machine=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# The tool writes beside the manifest, and nowhere else.
+# The tool writes beside the manifest of each program of the workspace, and nowhere else.
 cargo cyclonedx --manifest-path crates/klatch/Cargo.toml --features static --target "$machine-unknown-linux-gnu" \
     --describe binaries --format json --spec-version 1.5 --quiet
 mv crates/klatch/klatch_bin.cdx.json "$work/rust.json"
+rm research/klatch-research_bin.cdx.json
 scripts/maven.sh --batch-mode --quiet --file java/pom.xml org.cyclonedx:cyclonedx-maven-plugin:2.9.1:makeAggregateBom \
     -DschemaVersion=1.5 -DoutputFormat=json -DoutputName=java -DoutputDirectory="$work" -DincludeTestScope=false \
     -DincludeLicenseText=true -Dcyclonedx.verbose=false >&2
