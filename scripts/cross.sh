@@ -4,7 +4,6 @@
 # libelf and zlib are inside the program, which needs only the C library, of version 2.28 or newer: Zig links it against the
 # symbols of that version. Equal sources give equal bytes in every folder: no path of this checkout or of cargo's folder is in it.
 # usage: cross.sh amd64|arm64 [PROFILE]        PROFILE is that of a release, dist, or release, which takes a fifth of the time
-#        cross.sh amd64|arm64 tests            builds the unit tests of all crates; prints the folder and the program of each
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -20,7 +19,7 @@ fail() { # what is missing, how to install it
 case ${1:-} in
     amd64) machine=x86_64 ;;
     arm64) machine=aarch64 ;;
-    *) echo "usage: cross.sh amd64|arm64 [PROFILE|tests]" >&2; exit 2 ;;
+    *) echo "usage: cross.sh amd64|arm64 [PROFILE]" >&2; exit 2 ;;
 esac
 profile=${2:-dist}
 target=$machine-unknown-linux-gnu
@@ -60,12 +59,6 @@ export CARGO_TARGET_DIR=$root/target/cross
 export KLATCH_PACKED_JARS=$root/target/dist-jars
 [ -z "$(find java/target/*.jar scripts/pack-jars.py -newer "$KLATCH_PACKED_JARS/jars.xz" 2>&1)" ] ||
     scripts/pack-jars.py java/target "$KLATCH_PACKED_JARS"
-if [ "$profile" = tests ]; then
-    cargo-zigbuild test --release --locked --workspace --lib --bins --features klatch/static --target "$target.$glibc" --no-run \
-        --message-format json-render-diagnostics |
-        jq --raw-output 'select(.profile.test and .executable) | "\(.manifest_path | rtrimstr("/Cargo.toml")) \(.executable)"'
-    exit
-fi
 cargo zigbuild --profile "$profile" --locked --package klatch --features static --target "$target.$glibc" >&2
 linked=$CARGO_TARGET_DIR/$target/$profile/klatch
 needed=$(llvm-objdump --dynamic-syms "$linked" | grep --only-matching 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)
