@@ -100,18 +100,18 @@ fn connecting(
     values: &Spanned<Axis<Scalar>>,
     source: &StudyFile,
 ) -> Result<Dimension, StudyFileError> {
-    let change: Box<dyn Fn(&str) -> Result<Change, String>> = if name == SUBPROTOCOL {
-        Box::new(|value| value.parse().map(Change::Subprotocol))
-    } else {
-        let Some(setting) = CONNECTING.iter().find(|setting| setting.name == name) else {
-            let names = CONNECTING.iter().map(|setting| setting.name).chain([SUBPROTOCOL]);
-            let names = names.collect::<Vec<_>>().join(", ");
-            return Err(source.error_at(values.span(), format!("connecting has no {name}; it has {names}")));
-        };
-        Box::new(|value| {
+    let setting = CONNECTING.iter().find(|setting| setting.name == name);
+    if setting.is_none() && name != SUBPROTOCOL {
+        let names = CONNECTING.iter().map(|setting| setting.name).chain([SUBPROTOCOL]);
+        let names = names.collect::<Vec<_>>().join(", ");
+        return Err(source.error_at(values.span(), format!("connecting has no {name}; it has {names}")));
+    }
+    let change = |value: &str| match setting {
+        Some(setting) => {
             let set = setting.set(&mut Connecting::default(), value);
             set.map(|()| Change::Connecting(setting, value.to_owned()))
-        })
+        }
+        None => value.parse().map(Change::Subprotocol),
     };
     let one = |value: &Scalar| {
         let change = change(&value.0).map_err(|error| source.error_at(values.span(), error))?;
