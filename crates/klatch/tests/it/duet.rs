@@ -43,7 +43,9 @@ fn a_server_against_itself_leaves_a_result_and_ordinary_records() {
         assert_eq!(finished.status, Some(0), "{finished:?}");
         assert!(finished.err.contains("met: B/A server_cpu_us <= 9: "), "{finished:?}");
         assert!((0.3..3.0).contains(&ratio.estimate), "{cpu:?}");
-        assert!(cpu.between_starts.is_some() || duet.starts.len() == 1, "{cpu:?}");
+        // Three starts differ by what the scatter within them does not explain, which a busy machine may leave unknown.
+        let has_both = cpu.within_start.is_some() && duet.starts.len() == 3;
+        assert_eq!(cpu.between_starts.is_some(), has_both, "{cpu:?}");
     } else {
         assert_eq!(finished.status, Some(4), "{finished:?}");
     }
