@@ -33,6 +33,6 @@ pub use proc_files::{ProcessStat, ProcessStatus, thread_ids};
 pub use process_identity::ProcessIdentity;
 pub use process_tree::process_tree;
 pub use program_build::program_build_id;
-pub use settings::GVISOR;
+pub use settings::{GVISOR, WSL1, WSL2};
 pub use snapshot::{Snapshot, SnapshotError};
 pub use vm_in_force::{hotspot_process, vm_in_force};

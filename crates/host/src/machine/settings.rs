@@ -174,6 +174,12 @@ fn fair_scheduler(read: &dyn Fn(&str) -> Option<String>) -> Option<String> {
 /// A kernel of its own, in user space, which answers the system calls of its programs.
 pub const GVISOR: &str = "gVisor";
 
+/// A translator of system calls in Windows, and no kernel of Linux.
+pub const WSL1: &str = "WSL1";
+
+/// A kernel of Linux beside Windows.
+pub const WSL2: &str = "WSL2";
+
 /// What this machine is a guest of, if its kernel was made for that.
 fn kernel_of_its_own(read: &dyn Fn(&str) -> Option<String>) -> Option<&'static str> {
     let version = read("proc/version")?;
@@ -181,9 +187,8 @@ fn kernel_of_its_own(read: &dyn Fn(&str) -> Option<String>) -> Option<&'static s
         // Its newer versions say so; all have this date.
         ("gvisor", GVISOR),
         ("#1 SMP Sun Jan 10 15:06:54 PST 2016", GVISOR),
-        ("microsoft-standard", "WSL2"),
-        // A translator of system calls, and no kernel of Linux.
-        ("Microsoft", "WSL1"),
+        ("microsoft-standard", WSL2),
+        ("Microsoft", WSL1),
     ];
     marks.iter().find(|(mark, _)| version.contains(mark)).map(|(_, name)| *name)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use klatch_host::machine::{GVISOR, environment};
+use klatch_host::machine::{GVISOR, WSL1, WSL2, environment};
 use klatch_instruments::{Kernel, availability};
 use klatch_lab::{Architecture, LabError, require_programs};
 use klatch_record::{Support, error_chain};
@@ -44,20 +44,20 @@ fn surroundings(settings: &BTreeMap<String, String>) -> Vec<Finding> {
         GVISOR => Finding::gap(
             MACHINE,
             "guest of",
-            "gVisor: it answers system calls itself, so numbers are its own, and no instrument and no scheduler of Linux is here",
+            "gVisor: it answers system calls itself, so numbers are its own, and Linux has no part in them: no BPF, no sched_ext",
             "a container of runc, or the machine itself, to measure Linux",
         ),
-        "WSL1" => Finding::gap(
+        WSL1 => Finding::gap(
             MACHINE,
             "guest of",
-            "WSL1: Windows answers system calls, so numbers are its own, and no instrument and no scheduler of Linux is here",
+            "WSL1: Windows answers system calls, so numbers are its own, and Linux has no part in them: no BPF, no sched_ext",
             "wsl --set-version DISTRIBUTION 2",
         ),
-        "WSL2" => Finding::works(MACHINE, "guest of", "WSL2: a kernel of Linux beside Windows, whose load is steal or noise here"),
+        WSL2 => Finding::works(MACHINE, "guest of", "WSL2: a kernel of Linux beside Windows, on the same CPUs"),
         name => Finding::works(MACHINE, "guest of", name),
     });
     let container = value("container").map(|name| {
-        let state = format!("{name}: programs outside are not seen, and use the same CPUs");
+        let state = format!("{name}: it shares kernel and CPUs with what runs outside");
         Finding::works(MACHINE, "container", state)
     });
     [board, guest, container].into_iter().flatten().collect()
@@ -106,14 +106,6 @@ pub(super) fn schedulers() -> Vec<Finding> {
                 format!("{program} is not installed"),
                 format!("apt-get install {package}"),
             ),
-            Err(LabError::NoBuild { architecture }) => Finding::gap(
-                SCHEDULERS,
-                name,
-                "there is no klatch for its machines",
-                format!(
-                    "scripts/cross.sh {architecture} release in a checkout, or put one beside this program as klatch-{architecture}"
-                ),
-            ),
             Err(error) => Finding { is_gap: true, ..Finding::works(SCHEDULERS, name, error_chain(&error)) },
         }
     };
@@ -145,7 +137,7 @@ mod tests {
         );
         assert!(gvisor.contains("to change it: a container of runc"), "{gvisor}");
         assert!(gvisor.ends_with(
-            "  ok   container           docker: programs outside are not seen, and use the same CPUs"
+            "  ok   container           docker: it shares kernel and CPUs with what runs outside"
         ));
         assert!(
             of(&[("virtualisation", "WSL1")]).contains("gap")

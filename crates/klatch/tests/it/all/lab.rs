@@ -83,7 +83,6 @@ fn counted_probe(cache: &Path, options: &[&str], out: &Path) -> (String, String)
     (format!("{counts}\n{}", finished.out.lines().next().unwrap_or_default()), finished.err)
 }
 
-/// That a machine counts alike if its state was made for it alone is in [`two_boots_give_the_same_output_to_the_last_digit`].
 #[test]
 fn a_machine_from_a_snapshot_counts_as_one_that_boots_anew() {
     needs!(Need::Qemu);
@@ -112,6 +111,7 @@ fn a_machine_from_a_snapshot_counts_as_one_that_boots_anew() {
     std::fs::write(&file, [7; 100_000]).unwrap();
     run(&["--file", file.to_str().unwrap()]);
     assert_eq!((state.metadata().unwrap().modified().unwrap(), snapshots().len()), (made, 1));
+    assert_eq!(run(&["--boot-anew"]).0, first, "a state of its own");
 }
 
 #[test]
