@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds the program for an architecture, this machine's own or another, and prints its path.
+# Builds the program for an architecture, this machine's own or another, and prints its path; or the unit tests of all crates, and
+# prints a line for each: the folder of its crate, and its path.
 #
 # libelf and zlib are inside the program, which needs only the C library, of version 2.28 or newer: Zig links it against the
 # symbols of that version. Equal sources give equal bytes in every folder: no path of this checkout or of cargo's folder is in it.
-# usage: cross.sh amd64|arm64 [PROFILE]        PROFILE is that of a release, dist, or release, which takes a fifth of the time
+# usage: cross.sh amd64|arm64 [PROFILE|tests]  PROFILE is that of a release, dist, or release, which takes a fifth of the time
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -19,7 +20,7 @@ fail() { # what is missing, how to install it
 case ${1:-} in
     amd64) machine=x86_64 ;;
     arm64) machine=aarch64 ;;
-    *) echo "usage: cross.sh amd64|arm64 [PROFILE]" >&2; exit 2 ;;
+    *) echo "usage: cross.sh amd64|arm64 [PROFILE|tests]" >&2; exit 2 ;;
 esac
 profile=${2:-dist}
 target=$machine-unknown-linux-gnu
@@ -59,6 +60,13 @@ export CARGO_TARGET_DIR=$root/target/cross
 export KLATCH_PACKED_JARS=$root/target/dist-jars
 [ -z "$(find java/target/*.jar scripts/pack-jars.py -newer "$KLATCH_PACKED_JARS/jars.xz" 2>&1)" ] ||
     scripts/pack-jars.py java/target "$KLATCH_PACKED_JARS"
+if [ "$profile" = tests ]; then
+    # klatch-research makes the notes again, and is no part of the program.
+    cargo-zigbuild test --release --locked --workspace --exclude klatch-research --lib --no-run --features klatch/static \
+        --target "$target.$glibc" --message-format=json |
+        jq --raw-output 'select(.executable? and .profile.test) | (.manifest_path | rtrimstr("/Cargo.toml")) + " " + .executable'
+    exit
+fi
 cargo zigbuild --profile "$profile" --locked --package klatch --features static --target "$target.$glibc" >&2
 linked=$CARGO_TARGET_DIR/$target/$profile/klatch
 needed=$(llvm-objdump --dynamic-syms "$linked" | grep --only-matching 'GLIBC_[0-9.]*' | sort --version-sort --unique | tail -n 1)

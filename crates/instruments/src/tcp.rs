@@ -22,7 +22,7 @@ impl Instrument for TcpSegments {
     }
 
     fn description(&self) -> &'static str {
-        "segments sent and received, retransmissions, delayed acknowledgements, listen overflows"
+        "segments and bytes sent, segments received, retransmissions, delayed acknowledgements, listen overflows"
     }
 
     fn probe(&self, _: &Kernel) -> Support {
@@ -110,16 +110,18 @@ impl Counters {
             std::fs::read_to_string(&path)
                 .map_err(|error| InstrumentError(format!("{} cannot be read: {error}", path.display())))
         };
-        // Without extensions the counts of snmp remain.
-        Counters::parse(&read("snmp")?, &read("netstat").unwrap_or_default())
+        // Without extensions the counts of snmp remain. The file of IPv6 is there if the kernel has that.
+        let [netstat, snmp6] = ["netstat", "snmp6"].map(|name| read(name).unwrap_or_default());
+        Counters::parse(&read("snmp")?, &netstat, &snmp6)
     }
 
-    fn parse(snmp: &str, netstat: &str) -> Result<Counters, InstrumentError> {
+    fn parse(snmp: &str, netstat: &str, snmp6: &str) -> Result<Counters, InstrumentError> {
         let tcp = |name: &str| {
             number(snmp, "Tcp:", name)
                 .ok_or_else(|| InstrumentError(format!("/proc/net/snmp has no number {name} of Tcp")))
         };
         let extension = |name: &str| number(netstat, "TcpExt:", name);
+        let bytes = number(netstat, "IpExt:", "OutOctets");
         Ok(Counters(TcpCounts {
             segments_sent: tcp("OutSegs")?,
             segments_received: tcp("InSegs")?,
@@ -127,6 +129,7 @@ impl Counters {
             segments_with_data: extension("TCPOrigDataSent"),
             acks_delayed: extension("DelayedACKs"),
             timeouts: extension("TCPTimeouts"),
+            bytes_sent: bytes.map(|bytes| bytes + bytes_of_ipv6(snmp6)),
             listen_overflows: extension("ListenOverflows"),
         }))
     }
@@ -143,9 +146,16 @@ impl Counters {
             segments_with_data: both(after.segments_with_data, before.segments_with_data),
             acks_delayed: both(after.acks_delayed, before.acks_delayed),
             timeouts: both(after.timeouts, before.timeouts),
+            bytes_sent: both(after.bytes_sent, before.bytes_sent),
             listen_overflows: both(after.listen_overflows, before.listen_overflows),
         }
     }
+}
+
+/// The bytes of all packets of IPv6, whose file has a line for each count.
+fn bytes_of_ipv6(snmp6: &str) -> u64 {
+    let bytes = snmp6.lines().find_map(|line| line.strip_prefix("Ip6OutOctets"));
+    bytes.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)
 }
 
 /// A number from a pair of lines that begin with `group`: the first has the names, the second the numbers.
@@ -163,20 +173,20 @@ mod tests {
 
     #[test]
     fn counts_are_found_by_their_names() {
-        let netstat =
-            "TcpExt: DelayedACKs Unknown ListenOverflows\nTcpExt: 5 6 7\nIpExt: InOctets\nIpExt: 8\n";
-        let Counters(counts) = Counters::parse(SNMP, netstat).unwrap();
+        let netstat = "TcpExt: DelayedACKs Unknown ListenOverflows\nTcpExt: 5 6 7\nIpExt: InOctets OutOctets\nIpExt: 8 9\n";
+        let Counters(counts) = Counters::parse(SNMP, netstat, "Ip6InOctets 1\nIp6OutOctets \t 20\n").unwrap();
         assert_eq!(
             (counts.segments_received, counts.segments_sent, counts.segments_retransmitted),
             (10, 20, 3)
         );
         assert_eq!((counts.acks_delayed, counts.listen_overflows), (Some(5), Some(7)));
+        assert_eq!(counts.bytes_sent, Some(29));
         assert_eq!((counts.timeouts, counts.segments_with_data), (None, None), "not counted is not zero");
     }
 
     #[test]
     fn a_file_without_the_counts_is_an_error() {
-        let error = Counters::parse("Ip: Forwarding\nIp: 1\n", "").err().unwrap();
+        let error = Counters::parse("Ip: Forwarding\nIp: 1\n", "", "").err().unwrap();
         assert!(error.to_string().contains("no number OutSegs of Tcp"), "{error}");
     }
 }

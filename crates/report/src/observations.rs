@@ -191,6 +191,7 @@ fn tcp_counts(counts: &TcpCounts) -> String {
         parts.extend(count.map(|count| format!("{} {what}", grouped(count))));
     };
     add(counts.segments_with_data, "of them with new data");
+    add(counts.bytes_sent, "bytes in all packets");
     add(Some(counts.segments_retransmitted), "retransmitted");
     add(counts.acks_delayed, "delayed acknowledgements");
     add(counts.timeouts, "timeouts");

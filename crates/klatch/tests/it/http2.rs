@@ -181,13 +181,14 @@ fn connections_that_the_server_ends_in_order_are_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     for streams in ["1", "7"] {
         let (address, counts) = serve_http2(Behaviour {
-            goes_away: |number| (number % 20 == 19).then_some(Reason::NO_ERROR),
+            goes_away: |number| (number % 5 == 4).then_some(Reason::NO_ERROR),
             ..Behaviour::default()
         });
-        let options = ["--connections", "2", "--streams", streams];
+        // A busy machine has had four replies in the usual fifth of a second.
+        let options = ["--connections", "2", "--streams", streams, "--duration", "1"];
         let record = valid(&run_2(folder.path(), &format!("http://{address}/"), &options));
         let (reopened, received) = (record.results.reopened(), record.score.received);
-        assert!(reopened > 0 && reopened <= received / 20 + 1, "{reopened} for {received}");
+        assert!(reopened > 0 && reopened <= received / 5 + 1, "{reopened} for {received}");
         // Every request that the server took has a reply, and none was sent twice: the first reply and two to join are not counted.
         assert_eq!(counts.requests.load(Relaxed) as u64, received + 3, "{streams}");
     }

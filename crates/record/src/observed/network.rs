@@ -29,6 +29,8 @@ pub struct TcpCounts {
     pub acks_delayed: Option<u64>,
     /// Times that a sender waited in vain for an acknowledgement; `null` where the kernel does not count them.
     pub timeouts: Option<u64>,
+    /// Bytes of all IP packets sent, with their headers; `null` where the kernel does not count them.
+    pub bytes_sent: Option<u64>,
     /// Connections that found the queue of a listening socket full; `null` where the kernel does not count them.
     pub listen_overflows: Option<u64>,
 }

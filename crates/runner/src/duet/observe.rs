@@ -227,6 +227,8 @@ fn add_counts(counts: &mut BTreeMap<CountName, f64>, observations: &[Observation
             }
             ObservationData::Tcp(tcp) => each(&tcp.sides, |_, counts| {
                 add(ExplainedProcess::Both, "TCP segments".to_owned(), counts.segments_sent);
+                let bytes = counts.bytes_sent.into_iter();
+                bytes.for_each(|count| add(ExplainedProcess::Both, "bytes in IP packets".to_owned(), count));
             }),
             _ => {}
         }

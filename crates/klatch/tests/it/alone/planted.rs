@@ -58,9 +58,9 @@ fn planted_causes_are_named_and_a_server_is_not_blamed_for_being_itself() {
         let options = ["--duration", "24s", "--starts", "8", "--explain"];
         let (status, duet) = duet(folder, b, &options);
         assert_eq!((status, duet.unexplained), (Some(0), None));
-        let time = duet.explanation.expect("an explanation").time.server.expect("of the server");
-        println!("{b}: {time:?}");
-        time
+        let explanation = duet.explanation.expect("an explanation");
+        println!("{b}: {explanation:?}");
+        (explanation.time.server.expect("of the server"), explanation.counts)
     };
     // The first three that are shown, largest first.
     let named = |rows: &[ExplainedRow]| -> Vec<String> {
@@ -71,12 +71,16 @@ fn planted_causes_are_named_and_a_server_is_not_blamed_for_being_itself() {
         wasteful_servers(folder, cause);
         (0..3)
             .map(|_| explained("slowed"))
-            .find(|time| is_named(time))
+            .find(|(time, _)| is_named(time))
             .unwrap_or_else(|| panic!("{cause} was not found"))
     };
-    let time = found("call", &|time| named(&time.calls).first().is_some_and(|name| name == "getpeername"));
+    let (time, counts) =
+        found("call", &|time| named(&time.calls).first().is_some_and(|name| name == "getpeername"));
     let row = &time.calls[0];
     assert!(row.low_us > 0.0 && row.a_us == 0.0, "{row:?}");
+    // Twenty for each of the nine deliveries in ten messages.
+    let count = counts.iter().find(|count| count.name == "calls of getpeername").expect("they are counted");
+    assert!(count.a == 0.0 && (16.0..20.0).contains(&count.b), "{count:?}");
     // Each list has the whole difference.
     let sum = |rows: &[ExplainedRow]| rows.iter().map(|row| row.difference_us).sum::<f64>();
     let [areas, calls, routines] = [&time.areas, &time.calls, &time.routines].map(|rows| sum(rows));
@@ -87,7 +91,7 @@ fn planted_causes_are_named_and_a_server_is_not_blamed_for_being_itself() {
             && named(&time.routines).iter().any(|name| name.contains("core::"))
     };
     found("text", &is_text);
-    let time = explained("plain");
+    let (time, _) = explained("plain");
     for rows in [&time.areas, &time.calls, &time.routines] {
         assert!(named(rows).len() <= 1, "{rows:?}");
     }
