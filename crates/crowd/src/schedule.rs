@@ -296,4 +296,34 @@ mod tests {
         let even: Vec<f64> = (1..=10_000).map(|place| f64::from(place) * 2e7).collect();
         assert!(anderson_darling(intervals(even), 2e7) > 1_000.0, "even intervals are none");
     }
+
+    /// A queue with one place and a service of 1 ms behind the arrivals of 100 parties: the mean time in it is that of the formula of
+    /// Pollaczek and Khinchine. Half an hour of arrivals, as those at 90 % hang together for a tenth of a second.
+    #[test]
+    fn a_queue_behind_poisson_arrivals_is_m_d_1() {
+        const SERVICE_NS: f64 = 1e6;
+        const MOMENTS: u32 = 16_000;
+        for load in [0.3, 0.6, 0.9] {
+            let mut arrivals: Vec<u64> = Vec::new();
+            for party in 0..100 {
+                let rate = Rate::Constant(load * 10.0);
+                let mut schedule = Schedule::new(1, 1, party, rate, Arrivals::Poisson);
+                for _ in 0..MOMENTS {
+                    arrivals.push(schedule.due_ns());
+                    schedule.advance();
+                }
+            }
+            arrivals.sort_unstable();
+            // Towards the end some parties have no more moments.
+            arrivals.truncate(arrivals.len() * 9 / 10);
+            let (mut free_ns, mut in_queue_ns) = (0.0_f64, 0.0);
+            for due_ns in arrivals.iter().map(|due_ns| *due_ns as f64) {
+                free_ns = free_ns.max(due_ns) + SERVICE_NS;
+                in_queue_ns += free_ns - due_ns;
+            }
+            let mean_ns = in_queue_ns / arrivals.len() as f64;
+            let expected_ns = SERVICE_NS * (1.0 + load / (2.0 * (1.0 - load)));
+            assert!((mean_ns / expected_ns - 1.0).abs() < 0.03, "{load}: {mean_ns} and {expected_ns}");
+        }
+    }
 }
