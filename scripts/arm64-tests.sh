@@ -30,12 +30,6 @@ platforms launch::tests::transparent_huge_pages_can_be_turned_off (no PR_SET_THP
 runner left_behind::tests::a_process_in_a_session_of_its_own_is_seen_and_ended (no PR_SET_CHILD_SUBREAPER)
 schedulers case_tests::the_cases_hold_in_the_kernel (no BPF)
 schedulers per_cpu::tests::the_kernel_has_at_least_the_cpus_of_this_process (no BPF)
-simulator schedulers::replay_tests::fifo_decides_as_its_bpf_program (takes minutes)
-simulator schedulers::replay_tests::goodness_decides_as_its_bpf_program (takes minutes)
-simulator schedulers::replay_tests::head_decides_as_its_bpf_program (takes minutes)
-simulator schedulers::replay_tests::multiqueue_decides_as_its_bpf_program (takes minutes)
-simulator schedulers::replay_tests::o1_decides_as_its_bpf_program (takes minutes)
-simulator schedulers::replay_tests::sleepers_decides_as_its_bpf_program (takes minutes)
 stats differences::tests::of_rows_without_a_difference_one_is_shown_in_one_case_of_twenty (takes minutes)
 stats differences::tests::of_seven_lists_without_a_difference_one_is_shown_in_one_case_of_twenty (takes minutes)
 END
