@@ -61,6 +61,7 @@ export KLATCH_PACKED_JARS=$root/target/dist-jars
 [ -z "$(find java/target/*.jar scripts/pack-jars.py -newer "$KLATCH_PACKED_JARS/jars.xz" 2>&1)" ] ||
     scripts/pack-jars.py java/target "$KLATCH_PACKED_JARS"
 if [ "$profile" = tests ]; then
+    command -v jq >/dev/null || fail jq "apt-get install jq"
     # klatch-research makes the notes again, and is no part of the program.
     cargo-zigbuild test --release --locked --workspace --exclude klatch-research --lib --no-run --features klatch/static \
         --target "$target.$glibc" --message-format=json |
