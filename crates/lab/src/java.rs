@@ -10,8 +10,8 @@ use klatch_host::privileges::{
 use crate::error::LabError;
 use crate::preparing::Preparing;
 
-/// Modules of the runtime: `klatch.jar` needs `java.base`, and `klatch-web.jar` with a brokerage on H2 the others.
-const MODULES: &str = "java.base,java.management,java.naming,java.sql,jdk.net,jdk.unsupported";
+/// Modules of the runtime: `klatch.jar` needs `java.base`, and `klatch-web.jar` with its servers and a brokerage on H2 the others.
+const MODULES: &str = "java.base,java.management,java.naming,java.sql,jdk.httpserver,jdk.net,jdk.unsupported";
 
 /// Longest time for a build, which takes seconds.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(600);
