@@ -11,7 +11,8 @@ use crate::error::LabError;
 use crate::preparing::Preparing;
 
 /// Modules of the runtime: `klatch.jar` needs `java.base`, and `klatch-web.jar` with its servers and a brokerage on H2 the others.
-const MODULES: &str = "java.base,java.management,java.naming,java.sql,jdk.httpserver,jdk.net,jdk.unsupported";
+const MODULES: &str = "java.base,java.desktop,java.instrument,java.management,java.naming,java.security.jgss,java.sql,\
+                       jdk.httpserver,jdk.net,jdk.unsupported,jdk.zipfs";
 
 /// Longest time for a build, which takes seconds.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(600);

@@ -71,6 +71,15 @@ pub struct Step {
     pub stderr: String,
 }
 
+impl Step {
+    /// The line of standard error that says why the command failed: the last one that is an error of this program, which may be followed
+    /// by its usage; else the last one. `None` if there is none.
+    pub fn reason(&self) -> Option<&str> {
+        let is_error = |line: &&str| ["klatch: ", "error: "].iter().any(|start| line.starts_with(start));
+        self.stderr.lines().rfind(is_error).or_else(|| self.stderr.lines().last())
+    }
+}
+
 impl Answer {
     /// Writes all files below `folder`.
     ///

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, LabCounts, Outcome, SchedulerReport, is_counted};
 use serde_json::Value;
 
-use crate::job::{Answer, COUNTERS_FILE, SCHEDULER_FILE, Step};
+use crate::job::{Answer, COUNTERS_FILE, SCHEDULER_FILE};
 
 /// The outcome of a boot that ended with this answer, for a study with these columns.
 pub fn outcome(configuration: Configuration, answer: &Answer, columns: &[String]) -> Outcome {
@@ -48,13 +48,11 @@ fn failure(
         return Some(format!("the scheduler did not stay loaded: {cause}"));
     }
     let failed = answer.steps.iter().find(|step| step.status != Some(0));
-    if let Some(Step { command, status, stderr, .. }) = failed {
-        let end = status.map_or("a signal".to_owned(), |status| format!("status {status}"));
-        let last_line = stderr.lines().last().unwrap_or("empty");
-        return Some(format!(
-            "klatch {} ended with {end}; its standard error: {last_line}",
-            command.join(" ")
-        ));
+    if let Some(step) = failed {
+        let end = step.status.map_or("a signal".to_owned(), |status| format!("status {status}"));
+        let command = step.command.join(" ");
+        let reason = step.reason().unwrap_or("empty");
+        return Some(format!("klatch {command} ended with {end}; its standard error: {reason}"));
     }
     let has_counters = scheduler.is_some() || configuration.scheduler == KERNEL_SCHEDULER;
     (!has_counters).then(|| "the scheduler wrote no statistics".to_owned())

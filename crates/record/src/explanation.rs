@@ -24,7 +24,7 @@ pub struct Explanation {
     pub counts: Vec<ExplainedCount>,
 }
 
-/// The CPU time of the servers, or of the crowds, three times: each list has all of it.
+/// The CPU time of the servers, or of the crowds, four times: each list has all of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainedTime {
@@ -32,8 +32,24 @@ pub struct ExplainedTime {
     pub areas: Vec<ExplainedRow>,
     /// By the system call in which it was used, with all that it led to.
     pub calls: Vec<ExplainedRow>,
+    /// By what these system calls are for, so that a side that sends by `write` can be compared with one that sends by `sendto`;
+    /// a call that no other can stand for has its own name.
+    pub purposes: Vec<ExplainedRow>,
     /// By routine, without those that it called.
     pub routines: Vec<ExplainedRow>,
+}
+
+/// What a system call is for, if others can stand for it.
+pub fn purpose_of_call(call: &str) -> Option<&'static str> {
+    match call {
+        "write" | "writev" | "sendto" | "sendmsg" | "sendmmsg" | "sendfile" => Some("sending"),
+        "read" | "readv" | "recvfrom" | "recvmsg" | "recvmmsg" => Some("receiving"),
+        "epoll_wait" | "epoll_pwait" | "epoll_pwait2" | "poll" | "ppoll" | "select" | "pselect6" => {
+            Some("waiting for events")
+        }
+        "accept" | "accept4" => Some("accepting"),
+        _ => None,
+    }
 }
 
 /// A part of the CPU time per message or other operation.

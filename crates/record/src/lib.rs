@@ -85,7 +85,9 @@ pub use endpoint::{Authorities, Endpoint, Subprotocol, WebSocket};
 pub use environment::{CORE_CLASSES, Environment, Limits, Noise, SchedulerInForce};
 pub use error_chain::error_chain;
 pub use exact::{ExactCount, ExactRow};
-pub use explanation::{ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation};
+pub use explanation::{
+    ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation, purpose_of_call,
+};
 pub use floor::{ExchangeCost, FLOOR_SCHEMA_NAME, FloorLoad, FloorResult, FloorRow, LoopbackCost};
 #[cfg(feature = "schema")]
 pub use history::history_schema;

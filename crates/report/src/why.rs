@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use klatch_record::{
     Duet, ExplainedCount, ExplainedProcess, ExplainedRow, ExplainedTime, Explanation, SERVER_CPU,
+    purpose_of_call,
 };
 
 use crate::difference::{Sides, distinct, percent, text_of};
@@ -41,7 +42,10 @@ pub(crate) fn tables(
     let [a, b] = distinct([&duet.a.name, &duet.b.name]);
     let mut tables = Vec::new();
     for (who, time) in processes(explanation) {
-        let lists = [("area", &time.areas), ("system call", &time.calls), ("routine", &time.routines)];
+        let purposes = is_any_shared(time).then_some(("purpose of system calls", &time.purposes));
+        let mut lists = vec![("area", &time.areas), ("system call", &time.calls)];
+        lists.extend(purposes);
+        lists.push(("routine", &time.routines));
         for (by, rows) in lists {
             let listed = rows.iter().filter(|row| row.is_shown || !only_shown).take(rows_max);
             let mut head =
@@ -66,6 +70,17 @@ pub(crate) fn tables(
     });
     tables.retain(|table| !table.rows.is_empty());
     tables
+}
+
+/// Whether several system calls of the list have one purpose; else the purposes are the calls.
+fn is_any_shared(time: &ExplainedTime) -> bool {
+    time.purposes.iter().any(|row| calls_for(time, &row.name).len() > 1)
+}
+
+/// The system calls of the list that have this purpose.
+fn calls_for<'a>(time: &'a ExplainedTime, purpose: &str) -> Vec<&'a str> {
+    let calls = time.calls.iter().map(|row| row.name.as_str());
+    calls.filter(|call| purpose_of_call(call) == Some(purpose)).collect()
 }
 
 fn time_row(row: &ExplainedRow, only_shown: bool) -> Vec<String> {
@@ -139,7 +154,7 @@ pub(crate) fn sentences(duet: &Duet, explanation: &Explanation) -> Vec<String> {
     let [of_a, of_b] = [sum(|row| row.a_us), sum(|row| row.b_us)];
     let difference = of_b - of_a;
     let shown = |rows: &[ExplainedRow]| rows.iter().any(|row| row.is_shown);
-    if !shown(&time.areas) && !shown(&time.calls) && !shown(&time.routines) {
+    if ![&time.areas, &time.calls, &time.purposes, &time.routines].into_iter().any(|rows| shown(rows)) {
         let least = resolution(&time.areas);
         return vec![format!(
             "No area, system call or routine of the {who} differs; half of the areas would show {} µs per {unit} or more.",
@@ -161,17 +176,7 @@ pub(crate) fn sentences(duet: &Duet, explanation: &Explanation) -> Vec<String> {
             three_digits(of_b)
         ),
     }];
-    sentences.extend(cause(&time.calls, whole).map(|row| {
-        let count = count_of(explanation, &row.name).map_or_else(String::new, |count| {
-            format!(
-                "; {b} makes {} {} per {unit}, {a} {}",
-                per_message(count.b),
-                count.name,
-                per_message(count.a)
-            )
-        });
-        format!("{} is in {} and below ({}){count}.", amount(row), row.name, interval(row))
-    }));
+    sentences.extend(cause(&time.purposes, whole).map(|row| of_calls(row, time, explanation, duet)));
     let routine = cause(&time.routines, whole).map_or_else(String::new, |row| {
         format!(", {} in routine {} alone ({})", amount(row), row.name, interval(row))
     });
@@ -180,6 +185,27 @@ pub(crate) fn sentences(duet: &Duet, explanation: &Explanation) -> Vec<String> {
         format!("By area, {} is {area} ({}){routine}.", amount(row), interval(row))
     }));
     sentences
+}
+
+/// Which system calls differ, and how many of them each side makes.
+fn of_calls(row: &ExplainedRow, time: &ExplainedTime, explanation: &Explanation, duet: &Duet) -> String {
+    let Sides { a, b, unit } = sides(duet);
+    let with_this_purpose = calls_for(time, &row.name);
+    let (name, calls) = match with_this_purpose[..] {
+        [] => (row.name.clone(), vec![row.name.as_str()]),
+        [call] => (call.to_owned(), vec![call]),
+        _ => (format!("{} ({})", row.name, with_this_purpose.join(", ")), with_this_purpose),
+    };
+    let counts: Vec<&ExplainedCount> = calls.iter().filter_map(|call| count_of(explanation, call)).collect();
+    let sum = |side: fn(&ExplainedCount) -> f64| per_message(counts.iter().copied().map(side).sum());
+    let counted = match calls[..] {
+        _ if counts.is_empty() => String::new(),
+        [call] => {
+            format!("; {b} makes {} calls of {call} per {unit}, {a} {}", sum(|one| one.b), sum(|one| one.a))
+        }
+        _ => format!("; {b} makes {} such calls per {unit}, {a} {}", sum(|one| one.b), sum(|one| one.a)),
+    };
+    format!("{} is in {name} and below ({}){counted}.", amount(row), interval(row))
 }
 
 /// Whether the sides differ in all of the time of servers or crowds; where the duet has no interval for that, they do.

@@ -28,6 +28,7 @@ fn explained() -> Duet {
     let time = ExplainedTime {
         areas: vec![row("network", 2.0, 2.9, true), row("program", 1.0, 1.01, false)],
         calls: vec![row("write", 2.0, 2.9, true), row("program", 1.0, 1.01, false)],
+        purposes: vec![row("sending", 2.0, 2.9, true), row("program", 1.0, 1.01, false)],
         routines: vec![row("tcp_sendmsg_[k]", 0.4, 1.0, true), row("all others", 2.6, 2.91, false)],
     };
     let count = ExplainedCount {
@@ -79,7 +80,8 @@ that were looked at
 fn without_evidence_it_says_what_would_show() {
     let mut duet = explained();
     let time = duet.explanation.as_mut().and_then(|one| one.time.server.as_mut()).unwrap();
-    for row in time.areas.iter_mut().chain(&mut time.calls).chain(&mut time.routines) {
+    let lists = [&mut time.areas, &mut time.calls, &mut time.purposes, &mut time.routines];
+    for row in lists.into_iter().flatten() {
         row.is_shown = false;
     }
     let text = why(&duet).unwrap();
@@ -95,8 +97,27 @@ fn a_call_is_named_though_the_program_itself_differs_more() {
     let mut duet = explained();
     let time = duet.explanation.as_mut().and_then(|one| one.time.server.as_mut()).unwrap();
     time.calls[1] = row("program", 1.0, 3.0, true);
+    time.purposes[1] = row("program", 1.0, 3.0, true);
     let text = why(&duet).unwrap();
     assert!(text.contains("\n0.90 µs more is in write and below"), "{text}");
+}
+
+#[test]
+fn sides_that_send_by_other_calls_differ_by_what_is_left() {
+    let mut duet = explained();
+    let explanation = duet.explanation.as_mut().unwrap();
+    let time = explanation.time.server.as_mut().unwrap();
+    time.calls = vec![row("write", 0.0, 2.9, true), row("sendto", 2.0, 0.0, true)];
+    let of_write = &mut explanation.counts[0];
+    (of_write.a, of_write.ratio) = (0.0, None);
+    let of_sendto =
+        ExplainedCount { name: "calls of sendto".to_owned(), a: 0.31, b: 0.0, ..of_write.clone() };
+    explanation.counts.push(of_sendto);
+    let text = why(&duet).unwrap();
+    let said = "\n0.90 µs more is in sending (write, sendto) and below (0.85–0.95 µs); \
+                after makes 1.00 such calls per request, before 0.31.\n";
+    assert!(text.contains(said), "{text}");
+    assert!(text.contains("server by purpose of system calls, µs per request"), "{text}");
 }
 
 #[test]

@@ -1,10 +1,13 @@
 //! Which parts of the CPU time of two sides differ, from what was observed of their starts.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use klatch_instruments::{PairSampler, Places};
 use klatch_record::observed::Sides;
-use klatch_record::{ExplainedCount, ExplainedRow, ExplainedTime, Explanation, RatioEstimate};
+use klatch_record::{
+    ExplainedCount, ExplainedRow, ExplainedTime, Explanation, RatioEstimate, purpose_of_call,
+};
 use klatch_stats::{Design, Difference, Ratio, Row, StatsError, differences, ratio_of_geometric_means};
 
 use crate::duet::estimate::STARTS_MIN;
@@ -16,8 +19,8 @@ const SHARE_MIN: f64 = 0.005;
 const ROWS_MAX: usize = 60;
 /// The row of all places that are too small for their own.
 const OTHERS: &str = "all others";
-/// Lists of an explanation: three of server and crowd each, and the counts.
-const LISTS: u32 = 7;
+/// Lists of an explanation: four of server and crowd each, and the counts.
+const LISTS: u32 = 9;
 /// What happens less often than this per message on both sides is no row.
 const COUNT_MIN: f64 = 1e-4;
 
@@ -56,28 +59,42 @@ pub(crate) fn explanation(seen: &Seen, confidence: f64) -> Result<Option<Explana
     }))
 }
 
-type PlacesOf = fn(&Places) -> &BTreeMap<String, u64>;
+type PlacesOf = fn(&Places) -> Cow<'_, BTreeMap<String, u64>>;
 
 fn explained_time(starts: &[[&TimeSeen; 2]], confidence: f64) -> Result<ExplainedTime, StatsError> {
     let list = |of: PlacesOf| rows(starts, of, confidence);
     Ok(ExplainedTime {
-        areas: list(|places| &places.areas)?,
-        calls: list(|places| &places.calls)?,
-        routines: list(|places| &places.routines)?,
+        areas: list(|places| Cow::Borrowed(&places.areas))?,
+        calls: list(|places| Cow::Borrowed(&places.calls))?,
+        purposes: list(|places| Cow::Owned(purposes(&places.calls)))?,
+        routines: list(|places| Cow::Borrowed(&places.routines))?,
     })
+}
+
+/// The samples of these system calls by what the calls are for.
+fn purposes(calls: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    let mut purposes = BTreeMap::new();
+    for (call, samples) in calls {
+        let purpose = purpose_of_call(call).unwrap_or(call);
+        *purposes.entry(purpose.to_owned()).or_default() += samples;
+    }
+    purposes
 }
 
 /// The time in a place per message, µs: A and B of each start.
 type Times = Vec<[f64; 2]>;
 
 fn rows(starts: &[[&TimeSeen; 2]], of: PlacesOf, confidence: f64) -> Result<Vec<ExplainedRow>, StatsError> {
-    let names: BTreeSet<&String> = starts.iter().flatten().flat_map(|side| of(&side.places).keys()).collect();
+    let lists: Vec<[Cow<'_, BTreeMap<String, u64>>; 2]> =
+        starts.iter().map(|[a, b]| [of(&a.places), of(&b.places)]).collect();
+    let names: BTreeSet<&String> = lists.iter().flatten().flat_map(|list| list.keys()).collect();
     let times = |name: &str| -> Times {
-        let one = |side: &TimeSeen| {
-            let count = of(&side.places).get(name).copied().unwrap_or(0);
+        let one = |side: &TimeSeen, list: &BTreeMap<String, u64>| {
+            let count = list.get(name).copied().unwrap_or(0);
             side.cpu_us * count as f64 / side.places.samples as f64
         };
-        starts.iter().map(|[a, b]| [one(a), one(b)]).collect()
+        let both = starts.iter().zip(&lists);
+        both.map(|(start, list)| [one(start[0], &list[0]), one(start[1], &list[1])]).collect()
     };
     let all = [0, 1].map(|side| mean(starts.iter().map(|start| start[side].cpu_us)));
     let is_large = |times: &Times| (0..2).any(|side| mean_of(times, side) >= SHARE_MIN * all[side]);
@@ -238,7 +255,7 @@ mod tests {
             "{write:?}"
         );
         assert!(write.low_us > 0.9 && write.high_us < 1.1, "{write:?}");
-        for rows in [&time.areas, &time.calls, &time.routines] {
+        for rows in [&time.areas, &time.calls, &time.purposes, &time.routines] {
             assert!(rows.iter().map(|row| row.difference_us).sum::<f64>().abs() < 1e-9, "both take 4 µs");
         }
         // 10 of 4,000 samples are too few for a row.
@@ -248,6 +265,27 @@ mod tests {
         let count = &explanation.counts[0];
         assert!((count.ratio.map_or(0.0, |ratio| ratio.estimate) - 1.0 / 0.3).abs() < 1e-6, "{count:?}");
         assert_eq!((explanation.samples, explanation.cost_share), (48_000, Some(0.01)));
+    }
+
+    #[test]
+    fn calls_that_send_are_one_purpose_whatever_their_names() {
+        let mut seen = seen(6, [2_000, 1_500]);
+        for [a, _] in &mut seen.starts {
+            let calls = &mut a.time.server.as_mut().unwrap().places.calls;
+            let sent = calls.remove("write").unwrap();
+            calls.insert("sendto".to_owned(), sent);
+        }
+        let time = explanation(&seen, 0.95).unwrap().unwrap().time.server.unwrap();
+        let of = |rows: &[ExplainedRow], name: &str| {
+            rows.iter().find(|row| row.name == name).map(|row| row.difference_us)
+        };
+        assert!(of(&time.calls, "sendto").unwrap() < -1.9 && of(&time.calls, "write").unwrap() > 1.4);
+        let sending = of(&time.purposes, "sending").unwrap();
+        assert!(sending < -0.4 && sending > -0.6, "{sending}");
+        assert!(
+            time.purposes.iter().map(|row| row.difference_us).sum::<f64>().abs() < 1e-9,
+            "all of the time"
+        );
     }
 
     #[test]

@@ -123,7 +123,7 @@ impl ExactCounter {
 fn counts_of(answer: &Answer) -> Result<LabCounts, String> {
     let failed = answer.steps.iter().find(|step| step.status != Some(0));
     if let Some(step) = failed {
-        return Err(step.stderr.lines().last().unwrap_or("it ended without a message").to_owned());
+        return Err(step.reason().unwrap_or("it ended without a message").to_owned());
     }
     let text = answer.files.get(COUNTERS_FILE).ok_or("nothing was counted")?;
     let counts: LabCounts = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -205,14 +205,15 @@ mod tests {
 
     #[test]
     fn a_failed_run_says_why() {
-        let step = Step {
-            command: Vec::new(),
-            status: Some(2),
-            stdout: String::new(),
-            stderr: "x\nklatch: no room".to_owned(),
+        let reason = |stderr: &str| {
+            let stderr = stderr.to_owned();
+            let step = Step { command: Vec::new(), status: Some(2), stdout: String::new(), stderr };
+            let (files, binary_files) = (BTreeMap::new(), BTreeMap::new());
+            counts_of(&Answer { steps: vec![step], files, binary_files, uptime_us: 0 }).unwrap_err()
         };
-        let answer =
-            Answer { steps: vec![step], files: BTreeMap::new(), binary_files: BTreeMap::new(), uptime_us: 0 };
-        assert_eq!(counts_of(&answer).unwrap_err(), "klatch: no room");
+        assert_eq!(reason("x\nklatch: no room"), "klatch: no room");
+        let usage = "error: --warmups cannot be used with --warmup\n\nUsage: klatch run\n\nFor more information, try '--help'.";
+        assert_eq!(reason(usage), "error: --warmups cannot be used with --warmup");
+        assert_eq!(reason("java.lang.Error\n\tat Main"), "\tat Main");
     }
 }

@@ -83,8 +83,10 @@ fn planted_causes_are_named_and_a_server_is_not_blamed_for_being_itself() {
     assert!(count.a == 0.0 && (16.0..20.0).contains(&count.b), "{count:?}");
     // Each list has the whole difference.
     let sum = |rows: &[ExplainedRow]| rows.iter().map(|row| row.difference_us).sum::<f64>();
-    let [areas, calls, routines] = [&time.areas, &time.calls, &time.routines].map(|rows| sum(rows));
+    let [areas, calls, purposes, routines] =
+        [&time.areas, &time.calls, &time.purposes, &time.routines].map(|rows| sum(rows));
     assert!((areas - calls).abs() < 1e-6 && (areas - routines).abs() < 1e-6, "{areas} {calls} {routines}");
+    assert!((calls - purposes).abs() < 1e-6, "{calls} {purposes}");
     // Numbers are formatted by the standard library.
     let is_text = |time: &ExplainedTime| {
         named(&time.areas).contains(&"program".to_owned())
@@ -92,7 +94,7 @@ fn planted_causes_are_named_and_a_server_is_not_blamed_for_being_itself() {
     };
     found("text", &is_text);
     let (time, _) = explained("plain");
-    for rows in [&time.areas, &time.calls, &time.routines] {
+    for rows in [&time.areas, &time.calls, &time.purposes, &time.routines] {
         assert!(named(rows).len() <= 1, "{rows:?}");
     }
 }
