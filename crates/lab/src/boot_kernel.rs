@@ -142,7 +142,7 @@ impl BootKernel {
     /// The package of a pinned kernel cannot be downloaded.
     pub fn add_config(&self, image: &mut Image, progress: impl Fn(Preparing<'_>)) -> Result<(), LabError> {
         let config = match &self.origin {
-            Origin::Pinned(pinned) => kernel_config(pinned, progress)?,
+            Origin::Pinned(pinned) => Some(kernel_config(pinned, progress)?),
             Origin::Files { config, .. } => config.clone(),
         };
         if let Some(config) = config {

@@ -8,7 +8,7 @@ use klatch_host::privileges::{Program, cache_folder, sha256_hex, temporary_folde
 
 use crate::debian_mirror::debian_mirror;
 use crate::error::LabError;
-use crate::kernels::{Kernel, Part};
+use crate::kernels::{Kernel, Package, Part};
 use crate::package::each_file;
 use crate::preparing::{Preparing, watched};
 
@@ -30,15 +30,15 @@ pub(crate) fn kernel_file(
     Ok(cached(kernel, &kernel.image, progress)?.0)
 }
 
-/// The configuration of a kernel; `None` if its package has none.
+/// The configuration of a kernel.
 ///
 /// # Errors
 /// See [`LabError`].
 pub(crate) fn kernel_config(
     kernel: &'static Kernel,
     progress: impl Fn(Preparing<'_>),
-) -> Result<Option<Vec<u8>>, LabError> {
-    kernel.config.as_ref().map(|part| Ok(cached(kernel, part, progress)?.1)).transpose()
+) -> Result<Vec<u8>, LabError> {
+    Ok(cached(kernel, &kernel.config, progress)?.1)
 }
 
 /// The modules that make up the module `name` of a kernel, in the order in which they are to be loaded.
@@ -60,7 +60,7 @@ pub(crate) fn module_files(
     kernel.modules_for(name)?.iter().map(unpacked).collect()
 }
 
-/// Path and content of a part of the kernel's package. If it is missing, the package is downloaded and all parts are saved.
+/// Path and content of a part of the kernel's packages. If it is missing, its package is downloaded and all parts of it are saved.
 fn cached(
     kernel: &'static Kernel,
     part: &Part,
@@ -79,11 +79,12 @@ fn cached(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(source) => return Err(LabError::File { what: "read", path, source }),
     }
+    let package = kernel.package_of(part);
     let what = format!("downloading the kernel {} once, to {}", kernel.version, folder.display());
-    progress(Preparing::Download { what: &what, bytes: Some(kernel.package_bytes) });
-    let package = package(kernel, folder, |bytes| progress(Preparing::Received(bytes)))?;
-    check(&package, kernel.package_sha256, &format!("the package of the kernel {}", kernel.version), &path)?;
-    let parts = unpack(&package, kernel)
+    progress(Preparing::Download { what: &what, bytes: Some(package.bytes) });
+    let bytes = download(kernel, package, folder, |bytes| progress(Preparing::Received(bytes)))?;
+    check(&bytes, package.sha256, &format!("the package of the kernel {}", kernel.version), &path)?;
+    let parts = unpack(&bytes, kernel, package)
         .map_err(|error| LabError::Package { version: kernel.version, cause: error.to_string() })?;
     for (part, bytes) in &parts {
         check(bytes, part.sha256, &format!("{} in the package of the kernel", part.name), &path)?;
@@ -104,18 +105,23 @@ fn check(bytes: &[u8], expected: &'static str, what: &str, path: &Path) -> Resul
     Err(LabError::Checksum { what: what.to_owned(), path: path.to_owned(), expected, got })
 }
 
-fn package(kernel: &'static Kernel, folder: &Path, received: impl Fn(u64)) -> Result<Vec<u8>, LabError> {
+fn download(
+    kernel: &'static Kernel,
+    package: &Package,
+    folder: &Path,
+    received: impl Fn(u64),
+) -> Result<Vec<u8>, LabError> {
     let mirror = debian_mirror();
     let mut causes = Vec::new();
     if mirror.is_none() {
         causes.push("apt has no Debian mirror here, set DEBIAN_MIRROR to the address of one".to_owned());
     }
-    for url in kernel.urls(mirror.as_deref()) {
-        let package = match url.starts_with("http:") {
-            true => fetch(&url, kernel.package_bytes, DOWNLOAD_TIMEOUT, &received),
+    for url in kernel.urls(package, mirror.as_deref()) {
+        let bytes = match url.starts_with("http:") {
+            true => fetch(&url, package.bytes, DOWNLOAD_TIMEOUT, &received),
             false => fetch_by_apt(&url, &received),
         };
-        match package {
+        match bytes {
             Ok(bytes) => return Ok(bytes),
             Err(error) => causes.push(format!("{url}: {error}")),
         }
@@ -167,11 +173,15 @@ fn fetch_by_apt(url: &str, received: impl Fn(u64)) -> Result<Vec<u8>, Box<dyn st
 }
 
 /// The parts in a Debian package.
-fn unpack<'a>(package: &[u8], kernel: &'a Kernel) -> std::io::Result<Vec<(&'a Part, Vec<u8>)>> {
+fn unpack<'a>(
+    content: &[u8],
+    kernel: &'a Kernel,
+    package: &Package,
+) -> std::io::Result<Vec<(&'a Part, Vec<u8>)>> {
     let mut parts = Vec::new();
-    each_file(package, |path, content| {
+    each_file(content, |path, content| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if let Some(part) = kernel.parts().find(|part| is_file_of(&name, part)) {
+        if let Some(part) = kernel.parts_of(package).find(|part| is_file_of(&name, part)) {
             let mut bytes = Vec::new();
             content.read_to_end(&mut bytes)?;
             parts.push((part, bytes));

@@ -84,8 +84,9 @@ struct Output {
 struct Tail(Mutex<VecDeque<String>>);
 
 impl Tail {
-    /// Adds a line, without what is beyond [`ERROR_LINE_BYTES_MAX`].
-    fn push(&self, mut line: String) {
+    /// Adds a line, without its colours, and without what is beyond [`ERROR_LINE_BYTES_MAX`].
+    fn push(&self, line: String) {
+        let mut line = anstream::adapter::strip_str(&line).to_string();
         let mut cut = line.len().min(ERROR_LINE_BYTES_MAX as usize);
         while !line.is_char_boundary(cut) {
             cut -= 1;
@@ -526,13 +527,13 @@ mod tests {
 
     #[test]
     fn lines_stderr_tail_and_exit_status_are_reported() {
-        let mut process = sh("read name; echo hello $name; echo oh >&2; exit 3");
+        let mut process = sh("read name; echo hello $name; printf '\\033[34moh\\033[0m\\n' >&2; exit 3");
         process.send_line("ann");
         assert_eq!(process.line(soon()), Line::Text("hello ann".into()));
         assert_eq!(process.line(soon()), Line::End);
         // Another thread reads standard error; this waits for it.
         assert_eq!(process.wait_for_exit().map(describe_status), Some("exit status 3".into()));
-        assert_eq!(process.stderr_tail(), "oh");
+        assert_eq!(process.stderr_tail(), "oh", "without its colour");
     }
 
     #[test]

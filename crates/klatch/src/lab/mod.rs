@@ -310,11 +310,27 @@ fn check_command(command: &mut Vec<String>) -> anyhow::Result<()> {
     // A program of its own has options of its own.
     if !first.contains('/') {
         let line: Vec<String> = ["klatch".to_owned()].into_iter().chain(command.iter().cloned()).collect();
-        if let Err(error) = crate::command_line().try_get_matches_from(&line) {
-            crate::usage_error::answer(error, &line);
+        match crate::command_line().try_get_matches_from(&line) {
+            Ok(matches) => refuse_program_of_host(&matches)?,
+            Err(error) => crate::usage_error::answer(error, &line),
         }
     }
     Ok(())
+}
+
+/// Refuses a command whose own `--scheduler` is found by the search path or folder of this machine. An absolute path may be in the
+/// machine, as that of klatch is.
+fn refuse_program_of_host(matches: &clap::ArgMatches) -> anyhow::Result<()> {
+    let scheduler = matches.try_get_one::<SchedulerSpec>("scheduler").ok().flatten();
+    if let Some(SchedulerSpec::Program(command)) = scheduler
+        && !command.program.starts_with('/')
+    {
+        anyhow::bail!(
+            "the emulated machine has no {}: put --scheduler before the command, as in klatch lab exec --scheduler '{command}' -- run",
+            command.program
+        );
+    }
+    matches.subcommand().map_or(Ok(()), |(_, of_command)| refuse_program_of_host(of_command))
 }
 
 impl Exec {

@@ -10,7 +10,7 @@ use klatch_testing::{Need, needs};
 use crate::support::{Finished, klatch};
 
 /// A command line without the name of the program, and a part of the answer.
-const TABLE: [(&str, &str); 141] = [
+const TABLE: [(&str, &str); 142] = [
     // What excludes each other.
     ("run --rooms 10 --shards 100", "got 10: use --shards 10 or fewer, or --rooms 100"),
     ("run --servers 2 --target irc://127.0.0.1:6667", "tip: leave out --servers, or --target"),
@@ -164,6 +164,10 @@ const TABLE: [(&str, &str); 141] = [
     ("serve --port 6667", "tip: here it is --listen"),
     ("study knee --set rooms=5", "tip: settings of a study are in its file"),
     ("lab exec --counter -- run", "--counter is no option of klatch lab exec; did you mean --counters?"),
+    (
+        "lab exec -- run --scheduler scx_mine --platform native-epoll",
+        "put --scheduler before the command, as in klatch lab exec --scheduler 'scx_mine' -- run",
+    ),
     ("lab exec -- klatch run --platfrm redis", "a similar argument exists: '--platform'"),
     (
         "run --connections 10",
