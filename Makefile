@@ -82,6 +82,8 @@ test-go:
 test-node:
 	for module in node-events node-pg; do (cd platforms/$$module && node --test) || exit 1; done
 
+# Cargo would look for make's job server, which only make itself can use, and warn.
+lint: export MAKEFLAGS :=
 lint:
 	cargo fmt --all --check
 	shellcheck scripts/*.sh research/planted/*.sh .ci/run contrib/slurm/*

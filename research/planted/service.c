@@ -1,7 +1,10 @@
 /* A server with one place: it answers one request at a time, each a given number of nanoseconds after it was taken, and spins meanwhile.
-   With Poisson arrivals it is an M/D/1 queue. Usage: service HOST:PORT NANOSECONDS */
+   With Poisson arrivals it is an M/D/1 queue. With `idle` it gives way to every other program at once, so that a crowd on the same CPU
+   sends when it is due; time goes on meanwhile, so its service stays as long. Usage: service HOST:PORT NANOSECONDS [idle] */
+#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +21,14 @@ static int64_t now(void) {
 }
 
 int main(int count, char **words) {
-  char *colon = count == 3 ? strrchr(words[1], ':') : NULL;
+  char *colon = count == 3 || (count == 4 && !strcmp(words[3], "idle")) ? strrchr(words[1], ':') : NULL;
   if (!colon) {
-    fputs("usage: service HOST:PORT NANOSECONDS\n", stderr);
+    fputs("usage: service HOST:PORT NANOSECONDS [idle]\n", stderr);
     return 2;
+  }
+  if (count == 4 && sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0})) {
+    perror("service");
+    return 1;
   }
   *colon = 0;
   int64_t service = atoll(words[2]);

@@ -14,6 +14,9 @@ use crate::preparing::Preparing;
 const MODULES: &str = "java.base,java.desktop,java.instrument,java.management,java.naming,java.security.jgss,java.sql,\
                        jdk.httpserver,jdk.net,jdk.unsupported,jdk.zipfs";
 
+/// What of them is left out: the libraries of windows and fonts, which need others that are not on a server.
+const LEFT_OUT: &str = "glob:/java.desktop/lib/**,glob:/java.desktop/conf/**";
+
 /// Longest time for a build, which takes seconds.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -33,6 +36,7 @@ pub fn java_runtime(java: &Path, progress: impl Fn(Preparing<'_>)) -> Result<Pat
     // The file names vendor, version and build.
     let mut release = std::fs::read(home.join("release")).map_err(|error| failed(error.to_string()))?;
     release.extend_from_slice(MODULES.as_bytes());
+    release.extend_from_slice(LEFT_OUT.as_bytes());
     let runtime = cache.join(format!("java-{}", &sha256_hex(&release)[..16]));
     if runtime.exists() {
         return checked(runtime);
@@ -43,7 +47,8 @@ pub fn java_runtime(java: &Path, progress: impl Fn(Preparing<'_>)) -> Result<Pat
     let temporary = temporary_folder_in(&cache).map_err(|error| failed(error.to_string()))?;
     let made = temporary.path().join("java");
     let mut command = Program::new(&jlink);
-    command.args(["--add-modules", MODULES, "--no-header-files", "--no-man-pages", "--output"]).arg(&made);
+    command.args(["--add-modules", MODULES, "--exclude-files", LEFT_OUT, "--no-header-files"]);
+    command.args(["--no-man-pages", "--output"]).arg(&made);
     let output = command.output_within(BUILD_TIMEOUT).map_err(|error| failed(error.to_string()))?;
     if !output.status.success() {
         let text = [output.stdout, output.stderr].concat();

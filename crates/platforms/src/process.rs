@@ -86,7 +86,7 @@ struct Tail(Mutex<VecDeque<String>>);
 impl Tail {
     /// Adds a line, without its colours, and without what is beyond [`ERROR_LINE_BYTES_MAX`].
     fn push(&self, line: String) {
-        let mut line = anstream::adapter::strip_str(&line).to_string();
+        let mut line = without_colours(&line);
         let mut cut = line.len().min(ERROR_LINE_BYTES_MAX as usize);
         while !line.is_char_boundary(cut) {
             cut -= 1;
@@ -107,6 +107,27 @@ impl Tail {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().filter_map(|line| without_usage(line)).collect::<Vec<_>>().join(separator)
     }
+}
+
+/// A line without the sequences that set colours. Others stay, and are printed as what they are: a program that clears the screen of who
+/// measures it is to be seen.
+fn without_colours(line: &str) -> String {
+    const START: &str = "\u{1b}[";
+    let (mut text, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find(START) {
+        let (before, sequence) = rest.split_at(at);
+        let parameters = &sequence[START.len()..];
+        let after = parameters.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
+        text.push_str(before);
+        rest = match after.strip_prefix('m') {
+            Some(after) => after,
+            None => {
+                text.push_str(START);
+                parameters
+            }
+        };
+    }
+    text + rest
 }
 
 /// A line of an error without how the program is called, which says nothing to somebody who did not call it. `None` if nothing is left.
@@ -534,6 +555,15 @@ mod tests {
         // Another thread reads standard error; this waits for it.
         assert_eq!(process.wait_for_exit().map(describe_status), Some("exit status 3".into()));
         assert_eq!(process.stderr_tail(), "oh", "without its colour");
+    }
+
+    #[test]
+    fn only_colours_are_taken_from_what_a_program_says() {
+        assert_eq!(
+            without_colours("\u{1b}[0m\u{1b}[38;5;9mred\u{1b}[m\u{1b}[2J \u{1b}[3"),
+            "red\u{1b}[2J \u{1b}[3"
+        );
+        assert_eq!(without_colours("plain"), "plain");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use klatch_lab::{
     OTHER_PROGRAM, Preparing, START_US, Snapshots, boot, counted, find_program, guest, java_runtime,
     require_programs, shell, under_scheduler,
 };
+use klatch_platforms::Java;
 use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::{create_folder, error_chain};
 use klatch_report::{Ending, Progress, lab_answer, lab_counts};
@@ -32,6 +33,8 @@ use crate::simulate::topology;
 const ROUTINES: usize = 10;
 /// Longest time of a boot.
 const LIMIT: Time = Time(Duration::from_secs(900));
+/// The Java that first had jlink.
+const JLINK_SINCE: u32 = 9;
 /// Memory of a machine that counts two kernels, MB.
 const COUNTED_MB: u32 = 2048;
 
@@ -119,7 +122,7 @@ struct Exec {
     /// Count this build of klatch instead of the running one
     #[arg(long, value_name = "PATH", requires = "counters")]
     program: Option<PathBuf>,
-    /// Add a Java runtime, made from the JDK of this java program
+    /// Add a Java runtime, made from this JDK: its folder, or its java program
     #[arg(long, value_name = "PATH")]
     java: Option<PathBuf>,
     /// Load a module of the kernel first: tls (kTLS)
@@ -367,7 +370,8 @@ impl Exec {
     /// Boots the machine, and shows what the command printed.
     fn answer(&self, interrupted: &AtomicBool) -> anyhow::Result<Answer> {
         let kernel = kernel(&self.machine.kernel, self.machine.modules.as_deref())?;
-        let mut image = image(kernel.architecture, self.java.as_deref())?;
+        let java = self.java.as_deref().map(|java| Java::find(Some(java), JLINK_SINCE)).transpose()?;
+        let mut image = image(kernel.architecture, java.as_ref().map(|java| java.path.as_path()))?;
         if let Some(program) = &self.program {
             image.add_program(OTHER_PROGRAM, program)?;
         }

@@ -185,6 +185,8 @@ fn counts(starts: &[[SideSeen; 2]], confidence: f64) -> Result<Vec<ExplainedCoun
             is_shown: found.is_shown,
         });
     }
+    // What changed most often per message first; those that did not keep the order of their names.
+    counts.sort_by(|x, y| x.by.cmp(&y.by).then((y.b - y.a).abs().total_cmp(&(x.b - x.a).abs())));
     Ok(counts)
 }
 
