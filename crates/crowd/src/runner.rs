@@ -73,11 +73,19 @@ pub fn run(
     {
         check_urls(server.protocol, options.threads)?;
     }
+    send_when_due();
     let addresses = Addresses::new(options.check(server)?, &server.connecting);
     let run = Run { server, options, addresses: addresses.clone(), inbox };
     let result = run.workload(on_event)?;
     let request = options.request.as_ref().and_then(request_digest);
     Ok(CrowdResult { addresses: addresses.used(), request, ..result })
+}
+
+/// Has the timers of this thread, and of those that it starts, end when they are set to. By default the kernel lets them be 50 µs late, to
+/// wake a CPU less often, which would be a part of every latency of a schedule.
+fn send_when_due() {
+    // No kernel refuses it, and the lag of what was sent is in the record.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
 }
 
 /// Rejects requests for URLs where they cannot be made.
@@ -401,6 +409,18 @@ fn shard_range(parties: u32, number: usize, workers: usize) -> Range<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_timers_of_all_threads_of_a_crowd_are_exact() {
+        let slack_ns = || rustix::thread::current_timer_slack().unwrap();
+        let of_a_worker = move || std::thread::spawn(slack_ns).join().unwrap();
+        let crowd = std::thread::spawn(move || {
+            send_when_due();
+            of_a_worker()
+        });
+        assert_eq!(crowd.join().unwrap(), 1);
+        assert!(slack_ns() > 1, "this thread is none of a crowd");
+    }
 
     #[test]
     fn shards_are_whole_parties_and_even() {

@@ -112,7 +112,7 @@ impl<'a> CrowdsInRun<'a> {
         let mut running = Vec::new();
         for (place, crowd) in crowds.iter().enumerate() {
             let job = crowd.job.line().map_err(RunError::Job)?;
-            let mut process = processes.start(&crowd.command, &crowd.knobs.launch)?;
+            let mut process = processes.start(&crowd.command, &crowd.knobs.launch.with_exact_timers())?;
             process.send_line(&job);
             process.forward_lines(place, sender.clone());
             running.push(RunningCrowd::new(crowd.clone(), process));

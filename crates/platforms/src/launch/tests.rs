@@ -26,6 +26,18 @@ fn cpus_apply_to_the_program_and_its_children() {
 }
 
 #[test]
+fn timers_of_a_crowd_are_exact_and_those_of_a_server_are_not_touched() {
+    let slack_ns = |launch: Launch| -> String {
+        let mut command = Program::new("sh");
+        launch.apply(command.args(["-c", "cat /proc/self/timerslack_ns"]));
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let own = std::fs::read_to_string("/proc/self/timerslack_ns").unwrap();
+    assert_eq!(slack_ns(Launch::default()), own);
+    assert_eq!(slack_ns(Launch::default().with_exact_timers()), "1\n");
+}
+
+#[test]
 fn nice_and_policy_apply_to_the_program() {
     // Fields 19 and 41 of /proc/PID/stat, counted after the name in field 2.
     let stat = |settings: &[&str]| {
