@@ -31,7 +31,7 @@ runner left_behind::tests::a_process_in_a_session_of_its_own_is_seen_and_ended (
 schedulers case_tests::the_cases_hold_in_the_kernel (no BPF)
 schedulers per_cpu::tests::the_kernel_has_at_least_the_cpus_of_this_process (no BPF)
 stats differences::tests::of_rows_without_a_difference_one_is_shown_in_one_case_of_twenty (takes minutes)
-stats differences::tests::of_seven_lists_without_a_difference_one_is_shown_in_one_case_of_twenty (takes minutes)
+stats differences::tests::of_nine_lists_without_a_difference_one_is_shown_in_one_case_of_twenty (takes minutes)
 END
 
 # shellcheck disable=SC2016 # the shell in the namespace expands it

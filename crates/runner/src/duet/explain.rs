@@ -1,6 +1,5 @@
 //! Which parts of the CPU time of two sides differ, from what was observed of their starts.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use klatch_instruments::{PairSampler, Places};
@@ -59,15 +58,15 @@ pub(crate) fn explanation(seen: &Seen, confidence: f64) -> Result<Option<Explana
     }))
 }
 
-type PlacesOf = fn(&Places) -> Cow<'_, BTreeMap<String, u64>>;
+type PlacesOf = fn(&Places) -> BTreeMap<String, u64>;
 
 fn explained_time(starts: &[[&TimeSeen; 2]], confidence: f64) -> Result<ExplainedTime, StatsError> {
     let list = |of: PlacesOf| rows(starts, of, confidence);
     Ok(ExplainedTime {
-        areas: list(|places| Cow::Borrowed(&places.areas))?,
-        calls: list(|places| Cow::Borrowed(&places.calls))?,
-        purposes: list(|places| Cow::Owned(purposes(&places.calls)))?,
-        routines: list(|places| Cow::Borrowed(&places.routines))?,
+        areas: list(|places| places.areas.clone())?,
+        calls: list(|places| places.calls.clone())?,
+        purposes: list(|places| purposes(&places.calls))?,
+        routines: list(|places| places.routines.clone())?,
     })
 }
 
@@ -85,7 +84,7 @@ fn purposes(calls: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
 type Times = Vec<[f64; 2]>;
 
 fn rows(starts: &[[&TimeSeen; 2]], of: PlacesOf, confidence: f64) -> Result<Vec<ExplainedRow>, StatsError> {
-    let lists: Vec<[Cow<'_, BTreeMap<String, u64>>; 2]> =
+    let lists: Vec<[BTreeMap<String, u64>; 2]> =
         starts.iter().map(|[a, b]| [of(&a.places), of(&b.places)]).collect();
     let names: BTreeSet<&String> = lists.iter().flatten().flat_map(|list| list.keys()).collect();
     let times = |name: &str| -> Times {

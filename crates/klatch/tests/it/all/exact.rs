@@ -76,6 +76,7 @@ fn web_servers_in_java_are_counted() {
 }
 
 /// A count has just built the small Java runtimes that are in the cache. Any Java server may be counted, so each must find its classes there.
+/// That of Debian 12 is Java 17, which Helidon and virtual threads are too new for.
 fn every_java_server_starts_with_the_modules_of_the_lab(out: &Path) {
     let caches = std::fs::read_dir(cache_path().unwrap()).unwrap().flatten();
     let runtimes = caches.filter(|entry| entry.file_name().to_string_lossy().starts_with("java-"));
@@ -87,6 +88,7 @@ fn every_java_server_starts_with_the_modules_of_the_lab(out: &Path) {
         ["web", "tomcat"],
         ["web", "undertow"],
         ["web", "vertx"],
+        ["chat", "java-threads"],
         ["chat", "java-selector"],
         ["chat", "jetty-ws"],
         ["chat", "tomcat-ws"],
