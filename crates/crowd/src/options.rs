@@ -116,14 +116,9 @@ pub enum CrowdError {
         /// Protocol of the server.
         protocol: ProtocolName,
     },
-    /// Only users of chat, and clients of PostgreSQL, log in.
-    #[error(
-        "users of the workload chat and clients of PostgreSQL log in, and those of {workload} do not: leave out user and password"
-    )]
-    Login {
-        /// Kind of the workload.
-        workload: WorkloadKind,
-    },
+    /// Clients of the protocol do not log in.
+    #[error("clients of {0} do not log in: leave out user and password")]
+    Login(ProtocolName),
     /// Settings of MQTT for a server of another protocol.
     #[error("quality of service and client identifiers need a server of MQTT, not of {0}")]
     OfMqtt(ProtocolName),
@@ -192,9 +187,8 @@ impl Options {
         if !transport.carries(protocol, workload) {
             return Err(CrowdError::Transport { transport, workload, protocol });
         }
-        let may_log_in = workload == WorkloadKind::Chat || protocol == ProtocolName::Postgres;
-        if self.login.is_some() && !may_log_in {
-            return Err(CrowdError::Login { workload });
+        if self.login.is_some() && !protocol.has_login() {
+            return Err(CrowdError::Login(protocol));
         }
         let is_of_mqtt = self.workload.chat().is_some_and(|chat| !chat.mqtt.is_usual());
         if is_of_mqtt && protocol != ProtocolName::Mqtt {

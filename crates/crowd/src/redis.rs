@@ -1,9 +1,12 @@
 //! Redis publish/subscribe over RESP3, where a subscribed connection may publish too. A room is a channel. Redis also
 //! delivers a message to its speaker. The server pays for that delivery, and the crowd does not count it.
+//!
+//! Requests of workload `rr` are the command `ECHO`, over RESP2.
 
 use klatch_record::Login;
 
 use crate::protocol::{Credentials, Protocol, ServerEvent, Speaker, UserId, decimal, line};
+use crate::requests::{Greeting, Reply, RequestProtocol};
 
 /// Deepest nesting of RESP values in the answers that Redis sends here.
 const DEPTH_MAX: u32 = 8;
@@ -30,10 +33,9 @@ impl Protocol for Redis {
     fn write_handshake(&self, out: &mut Vec<u8>) {
         match self.login.as_deref() {
             None => command(out, &[b"HELLO", b"3"]),
-            Some(Login { user, password }) => {
-                let user = user.as_deref().unwrap_or(USUAL_USER);
-                let password = password.as_deref().unwrap_or_default();
-                command(out, &[b"HELLO", b"3", b"AUTH", user.as_bytes(), password.as_bytes()]);
+            Some(login) => {
+                let [user, password] = user_and_password(login);
+                command(out, &[b"HELLO", b"3", b"AUTH", user, password]);
             }
         }
         command(out, &[b"SUBSCRIBE", &self.channel]);
@@ -87,6 +89,56 @@ impl Redis {
     }
 }
 
+/// One connection that sends the command `ECHO`.
+pub(crate) struct RedisEcho {
+    login: Credentials,
+    is_open: bool,
+}
+
+impl RequestProtocol for RedisEcho {
+    fn new(login: &Credentials) -> RedisEcho {
+        RedisEcho { login: login.clone(), is_open: login.is_none() }
+    }
+
+    fn write_hello(&self, out: &mut Vec<u8>) {
+        if let Some(login) = self.login.as_deref() {
+            let [user, password] = user_and_password(login);
+            command(out, &[b"AUTH", user, password]);
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    fn parse_greeting<'a>(&mut self, input: &'a [u8], _: &mut Vec<u8>) -> Option<(usize, Greeting<'a>)> {
+        let (answer, taken) = line(input)?;
+        self.is_open = answer == b"+OK";
+        Some((taken, if self.is_open { Greeting::Open } else { Greeting::Refused(answer) }))
+    }
+
+    fn write_request(out: &mut Vec<u8>, size: usize, payload: impl FnOnce(&mut Vec<u8>)) {
+        out.extend_from_slice(b"*2\r\n$4\r\nECHO\r\n");
+        out.extend_from_slice(format!("${size}\r\n").as_bytes());
+        payload(out);
+        out.extend_from_slice(b"\r\n");
+    }
+
+    fn parse_reply(_: usize, input: &[u8]) -> Option<(usize, Reply<'_>)> {
+        let (head, taken) = line(input)?;
+        let Some(size) = head.strip_prefix(b"$").and_then(decimal) else {
+            return Some((taken, Reply::Refused(head)));
+        };
+        let payload = input.get(taken..taken + size)?;
+        (input.len() >= taken + size + 2).then_some((taken + size + 2, Reply::Payload(payload)))
+    }
+}
+
+fn user_and_password(login: &Login) -> [&[u8]; 2] {
+    let [user, password] = [&login.user, &login.password].map(|word| word.as_deref());
+    [user.unwrap_or(USUAL_USER).as_bytes(), password.unwrap_or_default().as_bytes()]
+}
+
 fn command(out: &mut Vec<u8>, words: &[&[u8]]) {
     out.extend_from_slice(format!("*{}\r\n", words.len()).as_bytes());
     words.iter().for_each(|word| bulk(out, word));
@@ -128,6 +180,7 @@ fn value_length(input: &[u8], depth: u32) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::requests::tests::{incomplete_replies_wait, request};
 
     fn redis() -> Redis {
         Redis::new(UserId { room: 12, user: 3, users: 20 }, &None)
@@ -143,6 +196,33 @@ mod tests {
                 format!("*5\r\n$5\r\nHELLO\r\n$1\r\n3\r\n$4\r\nAUTH\r\n{said}\r\n$9\r\npass word\r\n");
             assert!(out.starts_with(hello.as_bytes()), "{}", String::from_utf8_lossy(&out));
         }
+    }
+
+    #[test]
+    fn an_echo_is_a_bulk_string() {
+        assert_eq!(request::<RedisEcho>(), b"*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n");
+        incomplete_replies_wait::<RedisEcho>(b"$5\r\nhello\r\n");
+        assert_eq!(RedisEcho::parse_reply(5, b"-ERR no\r\n"), Some((9, Reply::Refused(b"-ERR no"))));
+    }
+
+    #[test]
+    fn a_connection_is_open_when_the_server_has_taken_its_login() {
+        let mut out = Vec::new();
+        let anybody = RedisEcho::new(&None);
+        anybody.write_hello(&mut out);
+        assert!(anybody.is_open() && out.is_empty());
+        let alice = Login { user: Some("alice".into()), password: Some("pass word".into()) };
+        let mut alice = RedisEcho::new(&Some(alice.into()));
+        alice.write_hello(&mut out);
+        assert_eq!(out, b"*3\r\n$4\r\nAUTH\r\n$5\r\nalice\r\n$9\r\npass word\r\n");
+        assert_eq!(alice.parse_greeting(b"+OK\r", &mut out), None);
+        assert!(!alice.is_open());
+        let refusal = b"-WRONGPASS no\r\n";
+        let refused = Greeting::Refused(&refusal[..refusal.len() - 2]);
+        assert_eq!(alice.parse_greeting(refusal, &mut out), Some((refusal.len(), refused)));
+        assert!(!alice.is_open());
+        assert_eq!(alice.parse_greeting(b"+OK\r\n$5", &mut out), Some((5, Greeting::Open)));
+        assert!(alice.is_open());
     }
 
     #[test]

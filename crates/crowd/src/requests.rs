@@ -74,31 +74,6 @@ impl RequestProtocol for Echo {
     }
 }
 
-/// The command `ECHO` of Redis.
-pub(crate) struct RedisEcho;
-
-impl RequestProtocol for RedisEcho {
-    fn new(_: &Credentials) -> RedisEcho {
-        RedisEcho
-    }
-
-    fn write_request(out: &mut Vec<u8>, size: usize, payload: impl FnOnce(&mut Vec<u8>)) {
-        out.extend_from_slice(b"*2\r\n$4\r\nECHO\r\n");
-        out.extend_from_slice(format!("${size}\r\n").as_bytes());
-        payload(out);
-        out.extend_from_slice(b"\r\n");
-    }
-
-    fn parse_reply(_: usize, input: &[u8]) -> Option<(usize, Reply<'_>)> {
-        let (head, taken) = line(input)?;
-        let Some(size) = head.strip_prefix(b"$").and_then(decimal) else {
-            return Some((taken, Reply::Refused(head)));
-        };
-        let payload = input.get(taken..taken + size)?;
-        (input.len() >= taken + size + 2).then_some((taken + size + 2, Reply::Payload(payload)))
-    }
-}
-
 /// A GET whose query is the payload, and a body that repeats it.
 pub(crate) struct HttpEcho;
 
@@ -135,16 +110,16 @@ impl RequestProtocol for HttpEcho {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn request<P: RequestProtocol>() -> Vec<u8> {
+    pub(crate) fn request<P: RequestProtocol>() -> Vec<u8> {
         let mut out = Vec::new();
         P::write_request(&mut out, 5, |out| out.extend_from_slice(b"hello"));
         out
     }
 
-    fn incomplete_replies_wait<P: RequestProtocol>(reply: &[u8]) {
+    pub(crate) fn incomplete_replies_wait<P: RequestProtocol>(reply: &[u8]) {
         for cut in 0..reply.len() {
             assert_eq!(P::parse_reply(5, &reply[..cut]), None, "{cut} bytes");
         }
@@ -156,13 +131,6 @@ mod tests {
     fn echo_is_the_payload_alone() {
         assert_eq!(request::<Echo>(), b"hello");
         incomplete_replies_wait::<Echo>(b"hello");
-    }
-
-    #[test]
-    fn redis_echoes_a_bulk_string() {
-        assert_eq!(request::<RedisEcho>(), b"*2\r\n$4\r\nECHO\r\n$5\r\nhello\r\n");
-        incomplete_replies_wait::<RedisEcho>(b"$5\r\nhello\r\n");
-        assert_eq!(RedisEcho::parse_reply(5, b"-ERR no\r\n"), Some((9, Reply::Refused(b"-ERR no"))));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use klatch_record::lab::{CountedOperations, LabCounts};
-use klatch_record::save_json;
+use klatch_record::{own_arguments, save_json};
 
 use crate::counters::Counters;
 use crate::error::InstrumentError;
@@ -61,7 +61,7 @@ impl OperationCounts {
 
     fn counts_of(&self, targets: &Targets) -> Result<LabCounts, InstrumentError> {
         let program = std::env::current_exe().map_err(failed)?;
-        let command = std::env::args().skip(1).collect();
+        let command = own_arguments().split_off(1);
         let counts = lab_counts(&self.counters, command, &program, targets).map_err(failed)?;
         Ok(LabCounts { elapsed_ns: self.elapsed_ns, ..counts })
     }

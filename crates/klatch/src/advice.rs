@@ -13,7 +13,7 @@ use klatch_study::compare::{CalibrateError, CompareError};
 use klatch_study::history::HistoryError;
 use klatch_study::{ExactError, StudyRunError};
 
-use crate::own_arguments::own_arguments;
+use klatch_record::own_arguments;
 
 /// What the system says of an address that no interface of this machine has.
 const NOT_LOCAL: &str = "Cannot assign requested address";
@@ -231,7 +231,6 @@ fn of_conflict(conflict: Conflict) -> Option<&'static str> {
         Conflict::CertificateAndPlatform => Some("leave out --client-certificate and --client-key"),
         Conflict::ConnectingAndCrowd => Some("leave out --crowd"),
         Conflict::LoginAndCrowd => Some("leave out --crowd, or user and password of the target"),
-        Conflict::LoginAndWorkload => None,
         Conflict::UrlAndCrowd => Some("leave out --crowd"),
         Conflict::UrlAndProtocol => Some("leave out --url, or name a server of HTTP"),
         Conflict::MqttAndProtocol => {

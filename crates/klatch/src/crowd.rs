@@ -16,7 +16,6 @@ use klatch_report::RunProgress;
 use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
 
 use crate::output::{check_can_write, is_stdout, print, print_error, print_line, save_or_print};
-use crate::own_arguments::own_arguments;
 use crate::quantity::{Time, port, whole};
 use crate::shard_option::ShardOption;
 use crate::transport::{
@@ -26,6 +25,7 @@ use crate::version::build;
 use crate::wait_for_server::ServerAddress;
 use crate::workload::{self, OfCrowd, WorkloadArgs};
 use crate::{COULD_NOT_RUN, UNKNOWN};
+use klatch_record::own_arguments;
 
 /// Connect the native crowd to a running server, or read files
 #[derive(Args)]

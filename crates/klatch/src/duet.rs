@@ -17,6 +17,7 @@ use klatch_study::ExactCounter;
 
 use crate::duet_side::DuetSideName;
 use crate::lab::{interrupted, kernel, notice, steps};
+use crate::login::with_password;
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::quantity::{Percent, Time};
@@ -316,7 +317,9 @@ impl Duet {
                 check_name(&request)?;
                 Subject::Platform(PlatformPlan::new(request))
             }
-            DuetSideName::Target(target) => Subject::Target(TargetPlan { target, java }),
+            DuetSideName::Target(target) => {
+                Subject::Target(TargetPlan { target: with_password(target, None)?, java })
+            }
         };
         let target = match &subject {
             Subject::Target(plan) => Some(&plan.target),

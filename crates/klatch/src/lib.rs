@@ -25,7 +25,6 @@ mod man;
 mod merge;
 mod next;
 mod output;
-mod own_arguments;
 mod pager;
 mod plan;
 mod platforms;

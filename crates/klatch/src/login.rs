@@ -33,7 +33,7 @@ pub(crate) fn with_password(mut target: Target, file: Option<&Path>) -> anyhow::
         // Brokers and databases may know a user by name alone.
         (None, None) => anyhow::ensure!(
             login.user.is_some() && matches!(protocol, ProtocolName::Mqtt | ProtocolName::Postgres),
-            "{url} has no password: set {VARIABLE}, or use --password-file"
+            "{url} has no password: set {VARIABLE}, or use --password-file of klatch run"
         ),
     }
     let is_plain = |text: &str| !text.chars().any(char::is_control);

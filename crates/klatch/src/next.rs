@@ -7,7 +7,7 @@ use klatch_record::{Estimate, Metric, Record};
 use klatch_report::{Ending, Report, fitted, width};
 
 use crate::output::print;
-use crate::own_arguments::own_arguments;
+use klatch_record::own_arguments;
 
 /// Half the width of an interval, as a share of the mean, above which a longer run is the next command.
 const WIDE: f64 = 0.05;

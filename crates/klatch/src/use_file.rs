@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
 use klatch_crowd::observe_gates;
-use klatch_record::Class;
+use klatch_record::{Class, own_arguments};
 use klatch_runner::ServerMonitor;
 
 use crate::output::save_text_or_print;
@@ -45,7 +45,7 @@ impl UseFile {
             klatch_server::Class::Open => Class::Open,
         });
         let monitor = self.monitor.lock().expect("no holder of this lock panics");
-        let part = monitor.part(build(), class, std::env::args().collect());
+        let part = monitor.part(build(), class, own_arguments());
         let part = part.with_context(|| {
             format!("no gate opened on this server, so {} is not written", self.path.display())
         })?;

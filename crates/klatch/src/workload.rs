@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use klatch_record::settings::{Form, Scope, Setting};
-use klatch_record::{HeaderField, HeaderValue, HeaderValues, Workload, WorkloadKind};
+use klatch_record::{HEADER, HeaderField, HeaderValue, HeaderValues, Workload, WorkloadKind};
 use klatch_runner::Target;
 
 /// Help heading of these options.
@@ -23,8 +23,6 @@ const KIND_KEY: &str = "kind";
 
 /// The settings that name URLs, first that of one.
 const URLS: [&str; 2] = ["url", "urls"];
-/// The setting whose values may be secrets.
-pub(crate) const HEADER: &str = "header";
 
 /// Which settings a command offers.
 pub(crate) trait Offer {

@@ -30,6 +30,7 @@ mod observation;
 pub mod observed;
 mod operations;
 mod orders;
+mod own_arguments;
 mod packed;
 mod part;
 mod percentiles;
@@ -95,7 +96,7 @@ pub use history::{HISTORY_SCHEMA_NAME, History, HistoryChange, HistoryPoint, His
 pub use job::{CrowdJob, JobError, Load};
 pub use joining::Joining;
 pub use latency::{Latency, LatencyError};
-pub use login::{Login, without_logins};
+pub use login::{Login, without_logins, without_passwords};
 pub use merge::{MergeError, merge};
 pub use merge_files::merge_files;
 pub use metric::{
@@ -107,6 +108,7 @@ pub use observation::{Availability, Cost, Observation, Support};
 pub use observed::{InstrumentName, InstrumentNameError, ObservationData};
 pub use operations::{OperationKindScore, Operations, PartyCounts};
 pub use orders::{OrdersCounts, OrdersLimit, OrdersScore, OrdersShare};
+pub use own_arguments::own_arguments;
 pub use part::Part;
 pub use percentiles::{Percentiles, latencies_at, samples_needed};
 pub use printable::{printable, printable_line};
@@ -141,9 +143,9 @@ pub use verdict::{Cause, Reason, Status, Verdict, Warning, WarningKind};
 pub use words::{grouped, range_in_words};
 pub use workload::{
     Arrivals, CONNECTIONS_PER_SOURCE, CONTENT_SEED, ChatWorkload, DatabaseChoice, FILE_PAGE_BYTES,
-    FilesWorkload, HeaderField, HeaderValue, HttpVersion, JsonValue, MqttSettings, OrdersWorkload, Pacing,
-    ReadOrder, RrWorkload, Stage, Stages, TradeMix, TradeWorkload, WebWorkload, Workload, WorkloadError,
-    WorkloadKind, settings,
+    FilesWorkload, HEADER, HeaderField, HeaderValue, HttpVersion, JsonValue, MqttSettings, OrdersWorkload,
+    Pacing, ReadOrder, RrWorkload, Stage, Stages, TradeMix, TradeWorkload, WebWorkload, Workload,
+    WorkloadError, WorkloadKind, settings,
 };
 
 /// The JSON Schema of a [`Record`], as pretty-printed JSON that ends with a newline.

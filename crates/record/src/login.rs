@@ -24,6 +24,16 @@ impl fmt::Debug for Login {
 
 /// The text without users and passwords in addresses: `redis://:secret@host` becomes `redis://…@host`.
 pub fn without_logins(text: &str) -> String {
+    with_logins_as(text, |_| "…")
+}
+
+/// The text without passwords in addresses: `redis://alice:secret@host` becomes `redis://alice@host`.
+pub fn without_passwords(text: &str) -> String {
+    with_logins_as(text, |login| login.split_once(':').map_or(login, |(user, _)| user))
+}
+
+/// The text with what is shown of each login in an address in its place.
+fn with_logins_as(text: &str, shown_of: fn(&str) -> &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("://") {
@@ -37,7 +47,7 @@ pub fn without_logins(text: &str) -> String {
         let secret = after[..end].rfind('@').or_else(|| after[..word].rfind('@'));
         rest = match secret {
             Some(secret) => {
-                shown.push('…');
+                shown.push_str(shown_of(&after[..secret]));
                 &after[secret..]
             }
             None => after,

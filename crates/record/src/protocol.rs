@@ -83,6 +83,18 @@ impl ProtocolName {
         }
     }
 
+    /// Whether its clients can say who they are, under each workload that it carries.
+    pub fn has_login(self) -> bool {
+        matches!(
+            self,
+            ProtocolName::Irc
+                | ProtocolName::Redis
+                | ProtocolName::Nats
+                | ProtocolName::Mqtt
+                | ProtocolName::Postgres
+        )
+    }
+
     /// Names of the workloads that it can carry, in the order in which help lists them.
     pub fn workloads(self) -> Vec<&'static str> {
         let carried = WorkloadKind::ALL.into_iter().filter(|workload| self.carries(*workload));

@@ -63,9 +63,6 @@ pub enum Conflict {
     /// A login in a Java crowd.
     #[error("users log in with a password in the native crowd only")]
     LoginAndCrowd,
-    /// A login outside chat and PostgreSQL.
-    #[error("users log in under workload chat, or to PostgreSQL: leave out user and password")]
-    LoginAndWorkload,
     /// Settings of MQTT for a server of another protocol.
     #[error("quality of service and client identifiers belong to MQTT")]
     MqttAndProtocol,

@@ -52,7 +52,6 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
     let connecting = plan.subject.connecting();
     let asks = plan.workload.has_url();
     let is_of_mqtt = plan.workload.chat().is_some_and(|chat| !chat.mqtt.is_usual());
-    let may_log_in = workload == WorkloadKind::Chat || protocol == ProtocolName::Postgres;
     let churns = plan.workload.chat().is_some_and(ChatWorkload::has_churn);
     first_conflict([
         (
@@ -70,7 +69,6 @@ pub fn check_plan(plan: &Plan) -> Result<CheckedPlan<'_>, RunError> {
         (is_of_mqtt && protocol != ProtocolName::Mqtt, Conflict::MqttAndProtocol),
         (churns && plan.crowd != CrowdKind::Native, Conflict::ChurnAndCrowd),
         (plan.login().is_some() && plan.crowd == CrowdKind::Java, Conflict::LoginAndCrowd),
-        (plan.login().is_some() && !may_log_in, Conflict::LoginAndWorkload),
     ])?;
     plan.workload.request_parts(&plan.header_values, server)?;
     if plan.scheduler.is_some() && klatch_schedulers::sched_ext_state().is_none() {

@@ -20,10 +20,6 @@ pub struct Target {
     pub login: Option<Login>,
 }
 
-/// Protocols whose clients may log in.
-const WITH_LOGIN: [ProtocolName; 5] =
-    [ProtocolName::Irc, ProtocolName::Redis, ProtocolName::Nats, ProtocolName::Mqtt, ProtocolName::Postgres];
-
 /// A text that is not the address of a server.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum TargetError {
@@ -76,7 +72,7 @@ impl FromStr for Target {
             }
             None => (None, address),
         };
-        if login.is_some() && !WITH_LOGIN.contains(&protocol) {
+        if login.is_some() && !protocol.has_login() {
             return Err(TargetError::Login(protocol));
         }
         let (address, given) = match address.find('/') {

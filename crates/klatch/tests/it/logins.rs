@@ -35,12 +35,25 @@ fn small(kind: WorkloadKind) -> &'static [&'static str] {
     }
 }
 
-/// Makes a small run on this server with this login; returns what was printed, and its records.
+/// Makes a small run on this server with this login; returns its record.
 fn play(folder: &Path, kind: WorkloadKind, server: &Server, login: &str, variable: Option<&str>) -> Finished {
+    play_with(&["--json"], folder, kind, server, login, variable)
+}
+
+/// The same with more options; returns what was printed.
+fn play_with(
+    options: &[&str],
+    folder: &Path,
+    kind: WorkloadKind,
+    server: &Server,
+    login: &str,
+    variable: Option<&str>,
+) -> Finished {
     let out = folder.join("results");
     let target = server.endpoint.url().replacen("://", &format!("://{login}@"), 1);
     let mut run = klatch();
-    run.args(["run", "--target", &target, "--warmups", "0", "--trials", "1", "--timeout", "10", "--json"])
+    run.args(["run", "--target", &target, "--warmups", "0", "--trials", "1", "--timeout", "10"])
+        .args(options)
         .args(small(kind))
         .arg("--out")
         .arg(&out)
@@ -70,14 +83,23 @@ fn start(folder: &Path, kind: WorkloadKind, name: &str, replacements: &[(&str, &
 }
 
 /// A server lets in who has the password, and its refusal is named to who has not.
-fn asks_for_a_password(name: &str, user: &str, replacements: &[(&str, &str)], refusal: &str) {
+fn asks_for_a_password(
+    kind: WorkloadKind,
+    name: &str,
+    user: &str,
+    replacements: &[(&str, &str)],
+    refusal: &str,
+) {
     let folder = tempfile::tempdir().unwrap();
-    let kind = if name == "postgresql" { WorkloadKind::Rr } else { WorkloadKind::Chat };
     let server = start(folder.path(), kind, name, replacements);
     for (login, variable) in [(format!("{user}:{ENCODED}"), None), (user.to_owned(), Some(PASSWORD))] {
         let finished = play(folder.path(), kind, &server, &login, variable);
         assert_eq!(finished.record().verdict.status, Status::Valid, "{name}: {finished:?}");
     }
+    // The next command is the same with more trials.
+    let login = format!("{user}:{ENCODED}");
+    let next = play_with(&[], folder.path(), kind, &server, &login, None).out;
+    assert!(next.contains(&format!("://{user}@")), "{name}: {next}");
     let finished = play(folder.path(), kind, &server, user, Some("wrong"));
     let verdict = finished.record().verdict;
     assert_eq!((finished.status, verdict.status), (Some(1), Status::Invalid), "{name}");
@@ -89,7 +111,8 @@ fn redis_knows_its_users() {
     needs!(Need::Program("redis-server", "redis-server"));
     let users = r#""--user", "default", "off", "--user", "alice", "on", ">hunter2 @/:%", "resetkeys""#;
     let replaced = [(r#""--user", "default", "on", "nopass", "resetkeys""#, users)];
-    asks_for_a_password("redis", "alice", &replaced, "WRONGPASS");
+    asks_for_a_password(WorkloadKind::Chat, "redis", "alice", &replaced, "WRONGPASS");
+    asks_for_a_password(WorkloadKind::Rr, "redis", "alice", &replaced, "WRONGPASS");
 }
 
 #[test]
@@ -97,9 +120,9 @@ fn nats_knows_users_and_tokens() {
     needs!(Need::Program("nats-server", "nats-server"));
     let limit = "max_pending: 64MB";
     let user = format!("{limit}\nauthorization {{ user: alice, password: \"{PASSWORD}\" }}");
-    asks_for_a_password("nats", "alice", &[(limit, &user)], "Authorization Violation");
+    asks_for_a_password(WorkloadKind::Chat, "nats", "alice", &[(limit, &user)], "Authorization Violation");
     let token = format!("{limit}\nauthorization {{ token: \"{PASSWORD}\" }}");
-    asks_for_a_password("nats", "", &[(limit, &token)], "Authorization Violation");
+    asks_for_a_password(WorkloadKind::Chat, "nats", "", &[(limit, &token)], "Authorization Violation");
 }
 
 #[test]
@@ -119,7 +142,8 @@ fn mosquitto_knows_its_users() {
         ("[[files]]\nname = \"mosquitto.conf\"", own.as_str()),
         ("allow_anonymous true", "allow_anonymous false\npassword_file {folder}/users"),
     ];
-    asks_for_a_password("mosquitto", "alice", &replaced, "the broker refused: not authorized");
+    let refusal = "the broker refused: not authorized";
+    asks_for_a_password(WorkloadKind::Chat, "mosquitto", "alice", &replaced, refusal);
 }
 
 /// What makes the echo of PostgreSQL know alice, by this method.
@@ -140,7 +164,7 @@ fn postgresql_knows_its_users() {
     let of_alice = alice_of_postgresql("scram-sha-256");
     let replaced = of_alice.each_ref().map(|(from, to)| (*from, to.as_str()));
     let refusal = "the server answered: password authentication failed for user \"alice\"";
-    asks_for_a_password("postgresql", "alice", &replaced, refusal);
+    asks_for_a_password(WorkloadKind::Rr, "postgresql", "alice", &replaced, refusal);
 }
 
 #[test]
@@ -166,7 +190,7 @@ fn no_password_is_sent_to_postgresql_in_clear_text() {
 fn an_irc_server_has_a_password_of_its_own() {
     needs!(Need::Program("ngircd", "ngircd"));
     let password = format!("[Global]\nPassword = {PASSWORD}");
-    asks_for_a_password("ngircd", "", &[("[Global]", &password)], "Bad password");
+    asks_for_a_password(WorkloadKind::Chat, "ngircd", "", &[("[Global]", &password)], "Bad password");
 }
 
 #[test]
@@ -183,10 +207,7 @@ fn wrong_logins_are_refused_without_their_password() {
             vec!["--target", "redis://alice@host:1"],
             "has no password: set KLATCH_PASSWORD, or use --password-file",
         ),
-        (
-            vec!["--workload", "rr", "--target", "redis://u:hunter2@127.0.0.1:1"],
-            "users log in under workload chat, or to PostgreSQL: leave out user and password",
-        ),
+        (vec!["--workload", "rr", "--target", "redis://u:hunter2@127.0.0.1:1"], "no server at 127.0.0.1:1"),
         (vec!["--target", "postgres://u:hunter2@127.0.0.1:1"], "it carries rr: add --workload rr"),
         (vec!["--target", "redis://u:hunter2@host:1", "--password-file", file], "there are two passwords"),
         (vec!["--target", "redis://host:1", "--password-file", file], "needs a target with a user or an @"),

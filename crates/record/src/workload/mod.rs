@@ -25,7 +25,7 @@ pub use files::{FILE_PAGE_BYTES, FilesWorkload, ReadOrder};
 pub use http::HttpVersion;
 pub use mqtt::MqttSettings;
 pub use orders::OrdersWorkload;
-pub use request::{HeaderField, HeaderValue, JsonValue};
+pub use request::{HEADER, HeaderField, HeaderValue, JsonValue};
 pub use rr::RrWorkload;
 pub use stages::{Stage, Stages};
 pub use trade::{TradeMix, TradeWorkload};

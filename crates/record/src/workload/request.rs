@@ -9,6 +9,8 @@ use serde_json::Value;
 
 /// Most bytes of a path with its query, of a header field, and of an expected value.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
+/// The setting whose values may be secrets.
+pub const HEADER: &str = "header";
 /// Stands in records for the value of a header field that may be a secret.
 const HIDDEN: &str = "…";
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::arrivals::{ARRIVALS, Arrivals};
 use super::error::within;
 use super::http::{HTTP_VERSIONS, HttpVersion, is_of_connection};
-use super::request::{HeaderField, JsonValue, is_method, is_path, is_sha256};
+use super::request::{HEADER, HeaderField, JsonValue, is_method, is_path, is_sha256};
 use super::settings::{Range, Scope, Setting, field};
 use super::stages::{Stages, check_stages, stages_setting};
 use super::values::{Formed, OptionalWhole, Seconds, Word};
@@ -47,7 +47,7 @@ pub(super) const SETTINGS: &[Setting] = &[
     )
     .following("GET, or POST with a body"),
     Setting::new(
-        "header",
+        HEADER,
         "'NAME: VALUE'",
         "header field of requests for a URL; several times for several. 'NAME: @FILE' and 'NAME: $VARIABLE' have the value elsewhere: for secrets",
         field!(Rr, headers),
@@ -248,7 +248,7 @@ impl RrWorkload {
     fn of_url(&self) -> Option<&'static str> {
         let all = [
             ("method", self.method.is_some()),
-            ("header", !self.headers.is_empty()),
+            (HEADER, !self.headers.is_empty()),
             ("http", self.http != HttpVersion::Http1),
             ("streams", self.streams.is_some()),
             ("body_file", self.body_file.is_some()),
@@ -279,7 +279,7 @@ impl RrWorkload {
         match self.headers.iter().find(|header| is_of_connection(header)) {
             Some(header) => {
                 let form = format!("another field than {}, which HTTP/2 does not have", header.name);
-                Err(WorkloadError::Form { setting: "header", form })
+                Err(WorkloadError::Form { setting: HEADER, form })
             }
             None => Ok(()),
         }

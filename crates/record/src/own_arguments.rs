@@ -1,15 +1,13 @@
 //! The arguments of this process as it may repeat them: in a command to type next, and in a record.
 
-use klatch_record::HeaderField;
+use crate::{HEADER, HeaderField, without_passwords};
 
-use crate::workload::HEADER;
-
-/// All of them, the name of the program first, without values of header fields that may be secrets.
-pub(crate) fn own_arguments() -> Vec<String> {
-    without_header_values(std::env::args())
+/// All of them, the name of the program first, without passwords in addresses and values of header fields that may be secrets.
+pub fn own_arguments() -> Vec<String> {
+    without_secrets(std::env::args())
 }
 
-fn without_header_values(words: impl Iterator<Item = String>) -> Vec<String> {
+fn without_secrets(words: impl Iterator<Item = String>) -> Vec<String> {
     let shown =
         |line: &str| line.parse::<HeaderField>().map_or_else(|_| "…".to_owned(), |field| field.to_string());
     let (option, mut follows) = (format!("--{HEADER}"), false);
@@ -19,7 +17,7 @@ fn without_header_values(words: impl Iterator<Item = String>) -> Vec<String> {
         }
         match word.strip_prefix(&option).and_then(|rest| rest.strip_prefix('=')) {
             Some(line) => format!("{option}={}", shown(line)),
-            None => word,
+            None => without_passwords(&word),
         }
     };
     words.map(public).collect()
@@ -30,9 +28,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn passwords_of_targets_are_left_out() {
+        let words = ["klatch", "duet", "redis://:a@h:1", "--target=redis://bob:a@h:1", "echo://h:1"];
+        let shown = without_secrets(words.into_iter().map(str::to_owned));
+        assert_eq!(shown, ["klatch", "duet", "redis://@h:1", "--target=redis://bob@h:1", "echo://h:1"]);
+    }
+
+    #[test]
     fn values_of_header_fields_are_left_out() {
         let words = ["--header", "Cookie: a", "--header=X: b", "--header", "Accept: c", "--header", "d", "e"];
-        let shown = without_header_values(words.into_iter().map(str::to_owned));
+        let shown = without_secrets(words.into_iter().map(str::to_owned));
         assert_eq!(
             shown,
             ["--header", "Cookie: …", "--header=X: …", "--header", "Accept: c", "--header", "…", "e"]
