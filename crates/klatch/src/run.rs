@@ -72,7 +72,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
     password_file: Option<PathBuf>,
     /// File with the authorities that may have signed the certificate of an ircs://, wss:// or https:// target, in PEM
-    /// [default: that of SSL_CERT_FILE, or those of the system]
+    /// [default: those of SSL_CERT_FILE and SSL_CERT_DIR, or of the system]
     #[arg(long, value_name = "FILE", requires = "target", help_heading = SERVER)]
     ca: Option<PathBuf>,
     /// ws, wss: subprotocol that the server must agree to, or none [default: text.ircv3.net for IRC, else none]

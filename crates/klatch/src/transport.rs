@@ -1,7 +1,6 @@
 //! The endpoint of a server, from options.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -55,31 +54,13 @@ pub(crate) fn check_tls(transport: Transport, tls: &TlsArgs) -> anyhow::Result<(
     Ok(())
 }
 
-/// The variable that names the authorities, as for OpenSSL.
-const AUTHORITIES_VARIABLE: &str = "SSL_CERT_FILE";
-
-/// The bundle of authorities on systems: Debian, Arch and Gentoo; Fedora and RHEL; openSUSE; Alpine; older RHEL; FreeBSD's ports.
-const SYSTEM_AUTHORITIES: [&str; 6] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/usr/local/share/certs/ca-root-nss.crt",
-];
-
-/// The file with the authorities of this system: the one of the variable, else the first that is there, else the first of the list,
-/// which the error then names.
-fn system_authorities(variable: Option<OsString>, is_there: impl Fn(&Path) -> bool) -> PathBuf {
-    let named = variable.filter(|file| !file.is_empty()).map(PathBuf::from);
-    let found = || SYSTEM_AUTHORITIES.iter().map(Path::new).find(|file| is_there(file));
-    named.unwrap_or_else(|| found().unwrap_or(Path::new(SYSTEM_AUTHORITIES[0])).to_owned())
-}
+/// What is said of authorities that cannot be read.
+const AUTHORITIES: &str = "--ca FILE, SSL_CERT_FILE or SSL_CERT_DIR names the authorities that may have signed the server's certificate";
 
 /// What a client sets about TLS.
 #[derive(Args, Default)]
 pub(crate) struct TlsArgs {
-    /// tls, wss: file with the authorities that may have signed the certificate, in PEM [default: that of SSL_CERT_FILE, or those of the system]
+    /// tls, wss: file with the authorities that may have signed the certificate, in PEM [default: those of SSL_CERT_FILE and SSL_CERT_DIR, or of the system]
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
     /// tls, wss: resume the TLS sessions of earlier connections, where the server gives tickets
@@ -161,44 +142,17 @@ fn client_offer(connecting: &Connecting) -> ClientOffer {
 pub(crate) fn with_tls(server: Endpoint, args: &TlsArgs) -> anyhow::Result<ClientEndpoint> {
     let (host, offer) = (server.host.clone(), client_offer(&server.connecting));
     server.try_with_tls(|authorities| {
-        let of_system = || system_authorities(std::env::var_os(AUTHORITIES_VARIABLE), Path::is_file);
-        let file = authorities.file().cloned().unwrap_or_else(of_system);
-        let tls = ClientTls::offering(&file, &host, &offer).map_err(|error| match &error {
-            TlsFileError::Read { path, .. } | TlsFileError::NoCertificate { path } if *path == file => {
-                anyhow::Error::new(error).context(format!(
-                    "--ca FILE or {AUTHORITIES_VARIABLE} names the authorities that may have signed the server's certificate"
-                ))
+        let tls = ClientTls::offering(authorities.file().map(PathBuf::as_path), &host, &offer);
+        let tls = tls.map_err(|error| match &error {
+            TlsFileError::NoAuthorities(_) => anyhow::Error::new(error).context(AUTHORITIES),
+            TlsFileError::Read { path, .. } | TlsFileError::NoCertificate { path }
+                if Some(path) == authorities.file() =>
+            {
+                anyhow::Error::new(error).context(AUTHORITIES)
             }
             _ => error.into(),
         })?;
         let tls = if args.resume { tls.with_resumption() } else { tls };
         if args.ktls { tls.in_kernel().context("cannot use --ktls") } else { Ok(tls) }
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn authorities_are_those_of_the_variable_or_of_any_distribution() {
-        let file = |variable: Option<&str>, there: &str| {
-            system_authorities(variable.map(OsString::from), |file| file == Path::new(there))
-        };
-        assert_eq!(file(Some("/my/ca.pem"), SYSTEM_AUTHORITIES[0]), Path::new("/my/ca.pem"));
-        for there in SYSTEM_AUTHORITIES {
-            assert_eq!(file(None, there), Path::new(there));
-            assert_eq!(file(Some(""), there), Path::new(there));
-        }
-        assert_eq!(file(None, "/nowhere"), Path::new(SYSTEM_AUTHORITIES[0]));
-    }
-
-    #[test]
-    fn every_crowd_looks_for_authorities_in_the_same_places() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/authorities.json");
-        let vectors: serde_json::Value =
-            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        let own = serde_json::json!({ "variable": AUTHORITIES_VARIABLE, "files": SYSTEM_AUTHORITIES });
-        assert_eq!(vectors, own);
-    }
 }

@@ -39,7 +39,8 @@ fn certificate(error: &CertificateError) -> String {
             "is for another name"
         }
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            return "no authority in the file of --ca has signed the server's certificate".to_owned();
+            return "no authority that the crowd trusts (--ca) has signed the server's certificate"
+                .to_owned();
         }
         // The library has no better name for it.
         CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {

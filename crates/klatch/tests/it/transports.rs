@@ -1,5 +1,6 @@
 //! Chat by other transports than plain TCP: valid runs, named faults, and one clear line for bad input.
 
+use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::support::proxy::{Mischief, in_front_of};
@@ -231,7 +232,7 @@ fn the_java_crowd_uses_every_transport_and_names_what_it_refuses() {
     let mut run = run_once(folder.path(), &["--target", &format!("ircs://{front}"), "--crowd", "java"]);
     let reasons = Finished::run(run.arg("--ca").arg(unknown).args(SMALL)).record().verdict.messages();
     assert!(
-        reasons.contains("no authority in the file of --ca has signed the server's certificate"),
+        reasons.contains("no authority that the crowd trusts (--ca) has signed the server's certificate"),
         "{reasons}"
     );
 }
@@ -327,12 +328,38 @@ fn a_port_without_tls_and_an_unknown_authority_are_named_in_one_line() {
     let unknown = write_certificate(other.path(), Certificate::Right);
     let reasons = Finished::run(run.arg(unknown).args(SMALL)).record().verdict.messages();
     assert!(
-        reasons.contains("no authority in the file of --ca has signed the server's certificate"),
+        reasons.contains("no authority that the crowd trusts (--ca) has signed the server's certificate"),
         "{reasons}"
     );
     let mut run = run_once(folder.path(), &["--target", &format!("ircs://{front}"), "--ca", "/nowhere"]);
     let finished = Finished::run(run.args(SMALL));
     assert!(finished.err.contains("/nowhere"), "{finished:?}");
+}
+
+#[test]
+fn authorities_may_be_named_in_the_environment() {
+    let (server, folder) = (NativeServer::start(), tempfile::tempdir().unwrap());
+    let authority = write_certificate(folder.path(), Certificate::Right);
+    let front = tls_front(server.address, folder.path(), TlsFault::None);
+    let hashed = folder.path().join("hashed");
+    std::fs::create_dir(&hashed).unwrap();
+    std::fs::copy(&authority, hashed.join("0a1b2c3d.0")).unwrap();
+    let with = |crowd: &str, variable: &str, path: &Path| {
+        let target = format!("ircs://{front}");
+        let mut run = run_once(folder.path(), &["--target", &target, "--crowd", crowd]);
+        Finished::run(
+            run.args(SMALL).env_remove("SSL_CERT_FILE").env_remove("SSL_CERT_DIR").env(variable, path),
+        )
+    };
+    for crowd in ["native", "java"] {
+        for (variable, path) in [("SSL_CERT_FILE", &authority), ("SSL_CERT_DIR", &hashed)] {
+            let finished = with(crowd, variable, path);
+            assert_eq!(finished.status, Some(0), "{crowd}, {variable}: {finished:?}");
+        }
+        let finished = with(crowd, "SSL_CERT_DIR", Path::new("/nowhere"));
+        let says = finished.err.contains("SSL_CERT_DIR") && finished.err.contains("/nowhere");
+        assert!(finished.status == Some(2) && says, "{crowd}: {finished:?}");
+    }
 }
 
 #[test]

@@ -33,6 +33,12 @@ pub enum TlsFileError {
         /// Path of the file.
         path: PathBuf,
     },
+    /// Neither the system nor the variables of the environment have certificates of authorities.
+    #[error(
+        "there are no certificates of authorities{}",
+        .0.as_deref().map_or_else(String::new, |error| format!(": {error}"))
+    )]
+    NoAuthorities(Option<String>),
     /// The certificate and the key cannot be used together.
     #[error("cannot use the certificate {certificate} with the key {key}: {source}", certificate = certificate.display(), key = key.display())]
     Pair {
@@ -133,6 +139,22 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileErro
     Ok(all)
 }
 
+/// The certificates of the system's authorities, or of those that `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
+fn certificates_of_system() -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
+    // The library would fall back on those of the system.
+    for variable in ["SSL_CERT_FILE", "SSL_CERT_DIR"] {
+        let paths = std::env::var_os(variable).unwrap_or_default();
+        let mut named = std::env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty());
+        if let Some(path) = named.find(|path| !path.exists()) {
+            let error = format!("{variable} names {}, which is not there", path.display());
+            return Err(TlsFileError::NoAuthorities(Some(error)));
+        }
+    }
+    let found = rustls_native_certs::load_native_certs();
+    let error = || found.errors.first().map(ToString::to_string);
+    if found.certs.is_empty() { Err(TlsFileError::NoAuthorities(error())) } else { Ok(found.certs) }
+}
+
 /// A certificate chain and its key.
 fn pair(
     certificate: &Path,
@@ -205,20 +227,28 @@ impl ClientTls {
     /// # Errors
     /// The file cannot be read, or the host cannot stand in a certificate.
     pub fn from_file(authorities: &Path, host: &str) -> Result<ClientTls, TlsFileError> {
-        ClientTls::offering(authorities, host, &ClientOffer::default())
+        ClientTls::offering(Some(authorities), host, &ClientOffer::default())
     }
 
-    /// The same with another offer.
+    /// The same with another offer, and with the authorities of the system if there is no file of them.
     ///
     /// # Errors
     /// A file cannot be read, the host cannot stand in a certificate, or the offer cannot be made.
-    pub fn offering(authorities: &Path, host: &str, offer: &ClientOffer) -> Result<ClientTls, TlsFileError> {
+    pub fn offering(
+        authorities: Option<&Path>,
+        host: &str,
+        offer: &ClientOffer,
+    ) -> Result<ClientTls, TlsFileError> {
         let host = ServerName::try_from(host.to_owned()).map_err(|_| TlsFileError::Host(host.to_owned()))?;
         let mut roots = RootCertStore::empty();
         // A bundle of a system may have certificates of forms that rustls does not accept.
-        let (added, _) = roots.add_parsable_certificates(certificates(authorities)?);
-        if added == 0 {
-            return Err(TlsFileError::NoCertificate { path: authorities.to_owned() });
+        let trusted = authorities.map_or_else(certificates_of_system, certificates)?;
+        roots.add_parsable_certificates(trusted);
+        if roots.is_empty() {
+            return Err(match authorities {
+                Some(path) => TlsFileError::NoCertificate { path: path.to_owned() },
+                None => TlsFileError::NoAuthorities(None),
+            });
         }
         let suites = offer.suites()?;
         let versions = offer.versions(&suites)?;

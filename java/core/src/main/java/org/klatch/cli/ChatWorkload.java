@@ -2,6 +2,7 @@ package org.klatch.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import javax.net.ssl.SSLContext;
 import org.klatch.chat.Text;
@@ -124,13 +125,13 @@ final class ChatWorkload implements CrowdWorkload {
             "ca",
             "FILE",
             "",
-            "authorities to trust, PEM [those of SSL_CERT_FILE, or of the system]");
+            "authorities to trust [SSL_CERT_FILE, SSL_CERT_DIR, or the system's]");
     return new Transport(kind.webSocket, subprotocol, path, kind.tls ? clientContext(ca) : null);
   }
 
   private static SSLContext clientContext(String ca) throws StartupException {
     try {
-      return TlsContexts.client(ca.isEmpty() ? SystemAuthorities.file() : Path.of(ca));
+      return TlsContexts.client(ca.isEmpty() ? SystemAuthorities.files() : List.of(Path.of(ca)));
     } catch (IOException e) {
       throw new StartupException(e.getMessage());
     }

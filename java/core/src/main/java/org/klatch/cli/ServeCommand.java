@@ -60,7 +60,7 @@ final class ServeCommand {
     workload.rejectOptionsOfOthers(arguments);
     try {
       if (webServers.isChosen()) {
-        if (transport.webSocket || transport.tls && workload.isApplication()) {
+        if (transport.webSocket || (transport.tls && workload.isApplication())) {
           throw new StartupException.Usage(
               "--server has the transport plain, and tls for workloads rr and web");
         }

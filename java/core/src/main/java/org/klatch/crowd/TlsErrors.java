@@ -18,7 +18,7 @@ final class TlsErrors {
         return "the server's certificate has expired";
       }
       if (cause instanceof CertPathBuilderException || isWrongSignature(cause)) {
-        return "no authority in the file of --ca has signed the server's certificate";
+        return "no authority that the crowd trusts (--ca) has signed the server's certificate";
       }
       if (cause instanceof CertificateException && isAboutName(cause.getMessage())) {
         return "the server's certificate is for another name";

@@ -1,16 +1,16 @@
 package org.klatch.tls;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
-/** The authorities of the system, which every crowd trusts, whatever language it is written in. */
+/** The authorities of the system, as OpenSSL and the native crowd find them. */
 public final class SystemAuthorities {
-  /** The variable that names their file, as for OpenSSL. */
-  static final String VARIABLE = "SSL_CERT_FILE";
-
-  /** Their file in each distribution; {@code vectors/authorities.json} has the same. */
+  /** Their file in each distribution. */
   static final List<String> FILES =
       List.of(
           "/etc/ssl/certs/ca-certificates.crt",
@@ -22,19 +22,54 @@ public final class SystemAuthorities {
 
   private SystemAuthorities() {}
 
-  /** Returns their file. */
-  public static Path file() {
-    return file(System.getenv(VARIABLE), file -> Files.isRegularFile(Path.of(file)));
+  /**
+   * Returns the files with their certificates, in PEM.
+   *
+   * @throws IOException if a folder cannot be read; the message is for users
+   */
+  public static List<Path> files() throws IOException {
+    return files(
+        System.getenv("SSL_CERT_FILE"),
+        System.getenv("SSL_CERT_DIR"),
+        file -> Files.isRegularFile(Path.of(file)));
   }
 
   /**
-   * Returns the file of the variable, else the first that is there, else the first of the list,
-   * which the error then names.
+   * Returns the file and those in the folders of the variables, else the first of a distribution
+   * that is there, else the first of the list, which the error then names.
    */
-  static Path file(String variable, Predicate<String> isThere) {
-    if (variable != null && !variable.isEmpty()) {
-      return Path.of(variable);
+  static List<Path> files(String file, String folders, Predicate<String> isThere)
+      throws IOException {
+    var found = new ArrayList<Path>();
+    if (isSet(file)) {
+      found.add(Path.of(file));
     }
-    return Path.of(FILES.stream().filter(isThere).findFirst().orElse(FILES.get(0)));
+    for (String folder : isSet(folders) ? folders.split(":", -1) : new String[0]) {
+      if (!folder.isEmpty()) {
+        found.addAll(hashedIn(Path.of(folder)));
+      }
+    }
+    if (found.isEmpty()) {
+      found.add(Path.of(FILES.stream().filter(isThere).findFirst().orElse(FILES.get(0))));
+    }
+    return found;
+  }
+
+  private static boolean isSet(String variable) {
+    return variable != null && !variable.isEmpty();
+  }
+
+  /**
+   * The files of a folder with names that {@code openssl rehash} gives; other files may be keys.
+   */
+  private static List<Path> hashedIn(Path folder) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files
+          .filter(file -> file.getFileName().toString().matches("[0-9a-f]{8}\\.[0-9]+"))
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new IOException("cannot read the folder " + folder + " of SSL_CERT_DIR", e);
+    }
   }
 }

@@ -64,17 +64,24 @@ public final class TlsContexts {
     }
   }
 
+  /** Creates the context of a client that trusts the authorities in one PEM file. */
+  public static SSLContext client(Path authorities) throws IOException {
+    return client(List.of(authorities));
+  }
+
   /**
    * Creates the context of a client.
    *
-   * @param authorities a PEM file with the authorities that it trusts
-   * @throws IOException if the file cannot be used; the message is for users
+   * @param authorities PEM files with the authorities that it trusts
+   * @throws IOException if a file cannot be used; the message is for users
    */
-  public static SSLContext client(Path authorities) throws IOException {
+  public static SSLContext client(List<Path> authorities) throws IOException {
     try {
       KeyStore store = emptyStore();
-      for (Certificate authority : certificates(authorities)) {
-        store.setCertificateEntry("authority " + store.size(), authority);
+      for (Path file : authorities) {
+        for (Certificate authority : certificates(file)) {
+          store.setCertificateEntry("authority " + store.size(), authority);
+        }
       }
       var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
       trust.init(store);
@@ -82,7 +89,8 @@ public final class TlsContexts {
       context.init(null, trust.getTrustManagers(), null);
       return context;
     } catch (GeneralSecurityException e) {
-      throw new IOException("cannot use " + authorities + ": " + e.getMessage(), e);
+      throw new IOException(
+          "cannot use the certificates of " + authorities + ": " + e.getMessage(), e);
     }
   }
 

@@ -1,32 +1,38 @@
 package org.klatch.tls;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Test;
-import org.klatch.chat.Vectors;
+import org.junit.jupiter.api.io.TempDir;
 
 class SystemAuthoritiesTest {
   @Test
-  void theyAreInThePlacesOfTheVectors() {
-    var vectors = Vectors.json("authorities.json");
-    assertEquals(vectors.get("variable").asText(), SystemAuthorities.VARIABLE);
-    List<String> files =
-        StreamSupport.stream(vectors.get("files").spliterator(), false)
-            .map(file -> file.asText())
-            .toList();
-    assertEquals(files, SystemAuthorities.FILES);
+  void withoutVariablesTheyAreInTheFirstFileOfADistribution() throws IOException {
+    for (String file : SystemAuthorities.FILES) {
+      assertEquals(List.of(Path.of(file)), SystemAuthorities.files("", null, file::equals));
+    }
+    Path first = Path.of(SystemAuthorities.FILES.get(0));
+    assertEquals(List.of(first), SystemAuthorities.files(null, "", file -> false));
   }
 
   @Test
-  void theFileOfTheVariableComesFirstAndThenThatOfTheDistribution() {
-    for (String file : SystemAuthorities.FILES) {
-      assertEquals(Path.of(file), SystemAuthorities.file("", file::equals));
+  void variablesNameAFileAndFoldersWithHashedNames(@TempDir Path folder) throws IOException {
+    for (String name : List.of("0a1b2c3d.0", "0a1b2c3d.1", "root.pem", "root.key")) {
+      Files.createFile(folder.resolve(name));
     }
-    assertEquals(Path.of("/my/ca.pem"), SystemAuthorities.file("/my/ca.pem", file -> true));
-    String first = SystemAuthorities.FILES.get(0);
-    assertEquals(Path.of(first), SystemAuthorities.file(null, file -> false));
+    Path own = Path.of("/my/ca.pem");
+    assertEquals(List.of(own), SystemAuthorities.files("/my/ca.pem", null, file -> true));
+    List<Path> hashed = List.of(folder.resolve("0a1b2c3d.0"), folder.resolve("0a1b2c3d.1"));
+    assertEquals(hashed, SystemAuthorities.files(null, folder.toString(), file -> true));
+    List<Path> both = List.of(own, hashed.get(0), hashed.get(1));
+    assertEquals(both, SystemAuthorities.files("/my/ca.pem", folder.toString(), file -> true));
+    assertThrows(
+        IOException.class,
+        () -> SystemAuthorities.files(null, folder.resolve("none").toString(), file -> false));
   }
 }
