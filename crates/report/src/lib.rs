@@ -4,6 +4,7 @@ mod build;
 mod by_side;
 mod comparison;
 mod difference;
+pub mod doctor;
 mod duet;
 mod ending;
 mod exact;
@@ -11,6 +12,8 @@ mod floor;
 mod folded;
 mod found;
 mod gate;
+#[cfg(test)]
+mod golden;
 mod history;
 mod index;
 mod lab;

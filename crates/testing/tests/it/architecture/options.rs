@@ -8,7 +8,7 @@ use regex::Regex;
 use crate::tree;
 
 /// Files of libraries in which options stand, and why.
-const EXCEPTIONS: [(&str, &str); 21] = [
+const EXCEPTIONS: [(&str, &str); 24] = [
     ("crowd/src/channel/tls_errors.rs", "the Java crowd, which has the option itself, uses the same words"),
     ("host/src/privileges/service_user.rs", "a command that the user is to type"),
     ("instruments/src/counters/error.rs", "a command that the user is to type"),
@@ -25,6 +25,9 @@ const EXCEPTIONS: [(&str, &str); 21] = [
     ("record/src/workload/kinds.rs", "makes the options of a workload"),
     ("report/src/build/commands.rs", "commands that repeat a measurement"),
     ("report/src/build/floor.rs", "commands that repeat a measurement"),
+    ("report/src/doctor/kernel.rs", "a command that the user is to type"),
+    ("report/src/doctor/noise.rs", "commands that the user is to type"),
+    ("report/src/doctor/size.rs", "a command that the user is to type"),
     ("runner/src/crowd_command.rs", "the command line of a crowd"),
     ("runner/src/guards/frequency.rs", "a command that the user is to type"),
     ("runner/src/reach.rs", "the command lines of ssh and of engines"),

@@ -6,27 +6,27 @@ use serde::Serialize;
 
 /// One thing that was checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Finding {
+pub struct Finding {
     /// The heading it stands under.
-    pub(super) topic: &'static str,
+    pub topic: &'static str,
     /// What was checked, in a few words.
-    pub(super) name: String,
+    pub name: String,
     /// Whether something is missing.
-    pub(super) is_gap: bool,
+    pub is_gap: bool,
     /// What is there, or what is missing.
-    pub(super) state: String,
+    pub state: String,
     /// How to close the gap; a command where there is one. A gap of the hardware has none.
-    pub(super) remedy: Option<String>,
+    pub remedy: Option<String>,
 }
 
 impl Finding {
     /// A finding without a gap.
-    pub(super) fn works(topic: &'static str, name: impl Into<String>, state: impl Into<String>) -> Finding {
+    pub fn works(topic: &'static str, name: impl Into<String>, state: impl Into<String>) -> Finding {
         Finding { topic, name: name.into(), is_gap: false, state: state.into(), remedy: None }
     }
 
     /// Something that is missing, and how to get it.
-    pub(super) fn gap(
+    pub fn gap(
         topic: &'static str,
         name: impl Into<String>,
         state: impl Into<String>,

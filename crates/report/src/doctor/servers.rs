@@ -12,7 +12,7 @@ const TOPIC: &str = "Runtimes and servers";
 const INSTALL_JAVA: &str =
     "apt-get install default-jre-headless; `klatch platforms` names the version that each needs";
 
-pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
+pub(super) fn findings() -> Result<Vec<Finding>, PlatformError> {
     let (mut usable, mut gaps, mut javas, mut without_java) = (0, Vec::new(), BTreeSet::new(), Vec::new());
     let mut home = None;
     for listed in list(&PlatformRequest::default())? {

@@ -1,7 +1,7 @@
 //! How many users fit into this machine's limits, and the limits of its network.
 
 use klatch_host::machine::limits::{local_ports, sysctl, tcp_memory_pages};
-use klatch_platforms::{CapacityError, PlatformRequest, Side, check_capacity, resolve};
+use klatch_platforms::{CapacityError, PlatformError, PlatformRequest, Side, check_capacity, resolve};
 use klatch_record::{CONNECTIONS_PER_SOURCE, Workload};
 
 use super::finding::Finding;
@@ -16,7 +16,7 @@ const SPLIT: &str = "or several processes: --servers N --shards N";
 /// Connections that wait to be accepted: joining crowds open up to this number at a time.
 const BACKLOG_MIN: u64 = 4_096;
 
-pub(super) fn findings() -> anyhow::Result<Vec<Finding>> {
+pub(super) fn findings() -> Result<Vec<Finding>, PlatformError> {
     let request = PlatformRequest { name: Some(SERVER.to_owned()), ..PlatformRequest::default() };
     let server = resolve(&request, &Workload::default())?;
     let fits = |users: u64| {

@@ -1,4 +1,4 @@
-//! `klatch doctor`: what this machine can do, and the command that closes each gap.
+//! What this machine can do, and the command that closes each gap.
 
 mod files;
 mod finding;
@@ -7,48 +7,29 @@ mod noise;
 mod servers;
 mod size;
 
-use std::process::ExitCode;
+use klatch_platforms::PlatformError;
 
-use clap::Args;
+pub use self::finding::Finding;
 
-use self::finding::Finding;
-use crate::output::{print_line, print_text};
-
-/// List what this machine can do, and what closes each gap
+/// What this machine can do, by topic. Nothing is changed.
 ///
-/// A gap limits what can be run here, or how far its numbers can be trusted. Nothing is changed.
-#[derive(Args)]
-pub(crate) struct Doctor {
-    /// Print one JSON object per finding
-    #[arg(long)]
-    json: bool,
-}
-
-impl Doctor {
-    pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
-        let findings = [
-            kernel::machine(),
-            size::findings()?,
-            noise::findings(),
-            files::findings(),
-            kernel::instruments(),
-            kernel::schedulers(),
-            servers::findings()?,
-        ]
-        .concat();
-        if self.json {
-            for finding in &findings {
-                print_line(serde_json::to_string(finding)?);
-            }
-        } else {
-            print_text(text(&findings));
-        }
-        Ok(ExitCode::SUCCESS)
-    }
+/// # Errors
+/// The catalog of platforms cannot be read.
+pub fn findings() -> Result<Vec<Finding>, PlatformError> {
+    let findings = [
+        kernel::machine(),
+        size::findings()?,
+        noise::findings(),
+        files::findings(),
+        kernel::instruments(),
+        kernel::schedulers(),
+        servers::findings()?,
+    ];
+    Ok(findings.concat())
 }
 
 /// The findings under their topics, and the number of gaps.
-fn text(findings: &[Finding]) -> String {
+pub fn text(findings: &[Finding]) -> String {
     let (mut text, mut topic) = (String::new(), "");
     for finding in findings {
         if finding.topic != topic {
