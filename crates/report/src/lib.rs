@@ -16,14 +16,17 @@ mod gate;
 mod golden;
 mod history;
 mod index;
+mod instruments;
 mod lab;
 mod lab_counts;
 mod live;
+mod merged;
 mod metric;
 mod model;
 mod number;
 mod observations;
 mod orders_text;
+mod probe;
 mod progress;
 mod read;
 mod requirement;
@@ -35,6 +38,7 @@ mod study;
 mod study_of_runs;
 mod summary;
 mod table;
+mod trace;
 mod usage_table;
 pub mod viewer;
 mod watch;
@@ -56,9 +60,11 @@ pub use found::{Found, find};
 pub use gate::{Gate, gate};
 pub use history::{history, history_answer};
 pub use index::{Entry, EntryKind, IndexFilter, history_page, index};
+pub use instruments::instruments;
 pub use lab::{lab_report, lab_summary};
 pub use lab_counts::{lab_answer, lab_counts, lab_difference, lab_difference_answer};
 pub use live::{Live, start_of};
+pub use merged::merged;
 #[cfg(feature = "schema")]
 pub use model::report_schema;
 pub use model::{
@@ -67,6 +73,7 @@ pub use model::{
     Scale, Section, SectionTable, Standing, Verdict, WarningRow,
 };
 pub use number::{about, duration, three_digits};
+pub use probe::probe;
 pub use progress::{Progress, above_progress, end_progress};
 pub use read::{ReadError, Run, Source, read};
 pub use requirement::{annotations, judged_duet, judged_study, junit, requirements, worst};
@@ -77,6 +84,7 @@ pub use simulation::{
 pub use study::study;
 pub use summary::{crowd, headline, one_line, percentile_table, role_and_number, trials, warnings};
 pub use table::{Column, TextTable, at_width, can_move_cursor, fitted, width};
+pub use trace::{trace_summary, trace_waits};
 pub use watch::{LiveState, Talk, TalkRooms, watch_page};
 pub use why::why;
 pub use write::{HtmlError, csv, html, json, markdown};
