@@ -224,9 +224,9 @@ fn end_of(findings: &[Finding]) -> String {
 #[cfg(test)]
 mod tests {
     use klatch_conformance::{Duty, Outcome};
+    use klatch_report::{at_width, fitted};
 
     use super::*;
-    use crate::golden::at_widths;
 
     #[test]
     fn the_list_is_as_it_was_at_three_widths() {
@@ -250,6 +250,11 @@ mod tests {
             finding("writes: one per delivery", Duty::Must, skipped, None),
         ];
         let write = || findings.iter().map(line_of).collect::<String>() + &end_of(&findings);
-        insta::assert_snapshot!(at_widths(write));
+        let at = |width: usize| {
+            let text = at_width(width, || fitted(&write(), Some(width)));
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+            format!("{width} columns\n{text}")
+        };
+        insta::assert_snapshot!([80, 100, 140].map(at).join("\n"));
     }
 }

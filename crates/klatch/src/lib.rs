@@ -11,8 +11,6 @@ mod doctor;
 mod duet;
 mod duet_side;
 mod floor;
-#[cfg(test)]
-mod golden;
 mod hdr;
 mod help;
 mod history;

@@ -20,6 +20,7 @@ mod java_in_force;
 mod jcmd;
 mod large_pages;
 mod launch;
+mod listing;
 mod needs;
 mod needs_java;
 mod own_programs;

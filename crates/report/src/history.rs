@@ -253,13 +253,8 @@ mod tests {
             ..series(&[1_200.0, 2_000.0], Vec::new())
         };
         let found = whole(vec![series(&values, vec![change(1.2, Some((1.18, 1.22)))]), few]);
-        let at = |width: usize| {
-            let write = || format!("{}\n{}\n", history(&found), history_answer(&found));
-            let text = crate::at_width(width, || crate::fitted(&write(), Some(width)));
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
-            format!("{width} columns\n{text}")
-        };
-        insta::assert_snapshot!([80, 100, 140].map(at).join("\n"));
+        let write = || format!("{}\n{}\n", history(&found), history_answer(&found));
+        insta::assert_snapshot!(crate::golden::at_widths(write));
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod model;
 mod number;
 mod observations;
 mod orders_text;
+mod platforms;
 mod probe;
 mod progress;
 mod read;
@@ -73,6 +74,7 @@ pub use model::{
     Scale, Section, SectionTable, Standing, Verdict, WarningRow,
 };
 pub use number::{about, duration, three_digits};
+pub use platforms::{knobs, platform_with_knobs, platforms};
 pub use probe::probe;
 pub use progress::{Progress, above_progress, end_progress};
 pub use read::{ReadError, Run, Source, read};

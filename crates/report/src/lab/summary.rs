@@ -158,11 +158,6 @@ mod tests {
         });
         let study: Study = serde_json::from_value(study).unwrap();
         let outcomes = [outcome(1, &[(0, 10), (3, 30)]), outcome(2, &[(1, 20), (2, 30), (4, 10), (80, 3)])];
-        let at = |width: &usize| {
-            let text = crate::at_width(*width, || lab_summary(&study, &outcomes));
-            assert!(text.lines().all(|line| line.chars().count() <= *width), "{text}");
-            format!("{width} columns\n{text}")
-        };
-        insta::assert_snapshot!([80, 100, 140].iter().map(at).collect::<Vec<_>>().join("\n"));
+        insta::assert_snapshot!(crate::golden::at_widths(|| lab_summary(&study, &outcomes)));
     }
 }
