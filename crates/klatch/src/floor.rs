@@ -8,16 +8,16 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Args;
 use klatch_record::{FloorResult, WorkloadKind};
-use klatch_report::{Ending, floor_history};
+use klatch_report::{Ending, StudyProgress, floor_history};
 use klatch_runner::Machine;
 use klatch_study::compare::FloorProbe;
 use klatch_study::{StopRule, Store, load, run_study};
 
 use crate::INTERRUPTED;
 use crate::next;
-use crate::output::{print_error, print_line, print_text};
+use crate::output::{print, print_error, print_line, print_text};
 use crate::platforms::PlatformArgs;
-use crate::study::{self, Display};
+use crate::study;
 
 /// Starts of each server by default. With fewer, intervals are too wide to be useful.
 const BLOCKS: u32 = 3;
@@ -85,8 +85,8 @@ impl Floor {
         let store = Store::begin(&self.out, &plan.head.name, file.text(), self.seed)?;
         let all = crate::interrupt::interruptible_processes()?;
         let mut probe = FloorProbe::new(Machine { processes: &all }).with_clients(&all);
-        let mut display = Display::new(self.json);
-        let done = run_study(&plan, &store, &mut probe, |event| display.update(event));
+        let mut display = StudyProgress::new(self.json);
+        let done = run_study(&plan, &store, &mut probe, |event| display.update(event).iter().for_each(print));
         display.end(done.is_ok());
         if all.interrupted() {
             let folder = store.folder().display();

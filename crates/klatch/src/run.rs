@@ -12,11 +12,10 @@ use klatch_record::{
     Role, RunOptions, Status, Subprotocol, Transport, Workload, WorkloadKind,
 };
 use klatch_report::{
-    Ending, Report, RunProgress, headline, one_line, percentile_table, trials, warnings, worst,
+    Ending, Report, RunsProgress, percentile_table, trials, warnings, worst,
 };
 use klatch_runner::{
-    Conflict, CrowdKind, Event, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, VisitEvent,
-    execute, guard_series, load_failed_musts, make_volanomark,
+    Conflict, CrowdKind, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, execute, guard_series, load_failed_musts, make_volanomark,
 };
 use klatch_schedulers::SchedulerSpec;
 use klatch_study::SmallStudy;
@@ -34,7 +33,7 @@ use crate::spread::SpreadArgs;
 use crate::study::{Shown, Study};
 use crate::transport::ConnectingArgs;
 use crate::version::build;
-use crate::web_view::{WebArgs, WebView};
+use crate::web_view::WebArgs;
 use crate::workload::{OfRun, WorkloadArgs, show_only};
 
 /// Measure a server with a crowd and write a record of each run
@@ -257,13 +256,13 @@ impl Run {
         let plan = self.plan()?;
         let web = web.start(&title, &plan.out)?;
         let all = crate::interrupt::interruptible_processes()?;
-        let mut display = Display { json, volanomark, plan: &plan, progress: None, finished: 0, web };
-        let made = execute(&plan, &all, |event| display.update(event));
+        let mut display = RunsProgress::new(&plan, json, volanomark, web);
+        let made = execute(&plan, &all, |event| display.update(event).iter().for_each(print));
         display.end(made.is_ok());
         let outcome = match made {
             Ok(outcome) => outcome,
             Err(_) if all.interrupted() => {
-                print_error(interrupted(&plan.out, display.finished));
+                print_error(interrupted(&plan.out, display.finished()));
                 return Ok(ExitCode::from(INTERRUPTED));
             }
             Err(error) => return Err(error.into()),
@@ -616,82 +615,6 @@ fn with_options(
 /// The knob that selects a transport.
 pub(crate) fn transport_setting(transport: Transport) -> Setting {
     Setting { name: TRANSPORT_KNOB.to_owned(), value: transport.to_string() }
-}
-
-/// Prints the progress of the runs.
-struct Display<'a> {
-    json: bool,
-    volanomark: bool,
-    plan: &'a Plan,
-    progress: Option<RunProgress>,
-    /// Runs that have ended.
-    finished: usize,
-    web: Option<WebView>,
-}
-
-impl Display<'_> {
-    /// Shows on the page that nothing follows.
-    fn end(&mut self, finished: bool) {
-        if let Some(web) = self.web.take() {
-            web.end(if finished {
-                "all runs are made"
-            } else {
-                "the runs ended early; the terminal says why"
-            });
-        }
-    }
-
-    fn update(&mut self, event: Event<'_>) {
-        let event = match event {
-            Event::Visit(event) => event,
-            Event::Unsaved(record) => return print_json(record),
-        };
-        self.web.iter().for_each(|web| web.update(&event, None));
-        match event {
-            VisitEvent::Ready { platform, workload, .. } if !self.json => {
-                if !self.plan.sysctls.is_empty() {
-                    print_line(format_args!("machine   {}; restored afterwards", join(&self.plan.sysctls)));
-                }
-                if self.volanomark {
-                    print_line("test      VolanoMark test");
-                }
-                print_text(headline(platform, &describe_crowd(self.plan), workload) + "\n");
-            }
-            VisitEvent::RunStarted(role, number) => {
-                let name = klatch_report::role_and_number(role, number);
-                let of = if role == Role::Trial { self.plan.trials } else { self.plan.warmups };
-                let name = if of > 1 { format!("{name} of {of}") } else { name };
-                self.progress = Some(RunProgress::new(&name, &self.plan.workload));
-            }
-            VisitEvent::Crowd(event) => self.progress.iter_mut().for_each(|progress| progress.update(event)),
-            VisitEvent::RunEnded(record) => {
-                self.progress = None;
-                self.finished += 1;
-                match self.json {
-                    true => print_json(record),
-                    false => print_text(one_line(record) + "\n"),
-                }
-            }
-            VisitEvent::Ready { .. } => {}
-        }
-    }
-}
-
-/// Kind of the crowd with its knobs: `native (nice=5)`.
-fn describe_crowd(plan: &Plan) -> String {
-    let kind = plan.crowd.name();
-    match plan.crowd_settings.as_slice() {
-        [] => kind.to_owned(),
-        knobs => format!("{kind} ({})", join(knobs)),
-    }
-}
-
-fn join(settings: &[Setting]) -> String {
-    settings.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-}
-
-fn print_json(record: &Record) {
-    print_line(serde_json::to_string(record).expect("a record is plain JSON"));
 }
 
 #[cfg(test)]

@@ -32,11 +32,14 @@ mod progress;
 mod read;
 mod requirement;
 mod run_progress;
+mod runs_progress;
 mod simulation;
 mod stages_text;
 mod strokes;
 mod study;
 mod study_of_runs;
+mod study_plan;
+mod study_progress;
 mod summary;
 mod table;
 mod trace;
@@ -80,10 +83,13 @@ pub use progress::{Progress, above_progress, end_progress};
 pub use read::{ReadError, Run, Source, read};
 pub use requirement::{annotations, judged_duet, judged_study, junit, requirements, worst};
 pub use run_progress::{RunProgress, so_far};
+pub use runs_progress::RunsProgress;
 pub use simulation::{
     MeasuredWaits, described, simulated_answer, simulated_claims, simulated_run, simulated_study,
 };
 pub use study::study;
+pub use study_plan::{computed_plan, study_plan};
+pub use study_progress::StudyProgress;
 pub use summary::{crowd, headline, one_line, percentile_table, role_and_number, trials, warnings};
 pub use table::{Column, TextTable, at_width, can_move_cursor, fitted, width};
 pub use trace::{trace_summary, trace_waits};

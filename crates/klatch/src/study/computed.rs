@@ -13,14 +13,14 @@ use klatch_lab::{
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::{Configuration, Outcome};
 use klatch_record::{SENSITIVITY, error_chain, save_json};
-use klatch_report::{Progress, lab_summary, simulated_claims, simulated_study};
+use klatch_report::{Progress, computed_plan, lab_summary, simulated_claims, simulated_study};
 use klatch_schedulers::SchedulerSpec;
 use klatch_study::{
     ComputedCell, ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, Emulated,
     EmulatedStudy, Simulator, Store, StudyFile, run_computed, sensitivity,
 };
 
-use super::{Study, head, range};
+use super::Study;
 use crate::INTERRUPTED;
 use crate::lab::{image, interrupted, kernel, notice};
 use crate::output::{print_error, print_line, print_text};
@@ -39,7 +39,7 @@ impl Study {
         let EmulatedStudy { study, mut plan } = file.emulated(build())?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {
-            print_text(outline(&plan, |cell| Job::new(cell, Counting::of(&study)).commands));
+            print_text(computed_plan(&plan, |cell| Job::new(cell, Counting::of(&study)).commands));
             return Ok(ExitCode::SUCCESS);
         }
         let left_out = leave_out(&mut plan.cells)?;
@@ -101,7 +101,7 @@ impl Study {
         let mut plan = file.simulated(build(), &host)?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {
-            print_text(outline(&plan, |_| Vec::new()));
+            print_text(computed_plan(&plan, |_| Vec::new()));
             return Ok(ExitCode::SUCCESS);
         }
         let store = self.store(file)?;
@@ -128,7 +128,7 @@ impl Study {
         computer: &C,
     ) -> Result<ComputedStudy<C::Trial>, ComputedError<C::Error>> {
         if !self.json {
-            print_text(outline(plan, |_| Vec::new()));
+            print_text(computed_plan(plan, |_| Vec::new()));
         }
         let progress = (!self.json).then(|| {
             let least = plan.trials().0 as u64;
@@ -201,22 +201,6 @@ fn missing_scheduler(name: &str) -> Option<String> {
 /// The context of an error that ends a study.
 fn kept(folder: &Path) -> String {
     format!("finished trials stay in {}", folder.display())
-}
-
-/// The plan as text: question, rules, cells with their commands, and number of trials.
-fn outline<J>(plan: &ComputedPlan<J>, commands: impl Fn(&J) -> Vec<Vec<String>>) -> String {
-    let mut text = head(&plan.head, plan.rules_text());
-    for cell in &plan.cells {
-        text += &format!("  {}\n", cell.id);
-        for command in commands(&cell.job) {
-            text += &format!("    klatch {}\n", command.join(" "));
-        }
-    }
-    let (least, most) = plan.trials();
-    let trials = range(least.to_string(), most.to_string());
-    let counted = |number: usize, what: &str| format!("{what}{}", if number == 1 { "" } else { "s" });
-    let cells = plan.cells.len();
-    text + &format!("{cells} {}, {trials} {}\n", counted(cells, "cell"), counted(most, "trial"))
 }
 
 #[cfg(test)]

@@ -3,15 +3,14 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use klatch_report::duration;
+use klatch_report::{StudyProgress, study_plan};
 use klatch_runner::Machine;
 use klatch_runner::duet::PairMachine;
-use klatch_study::{StudyBase, StudyFile, StudyPlan, run_pairs, run_study};
+use klatch_study::{StudyBase, StudyEvent, StudyFile, run_pairs, run_study};
 
-use super::display::Display;
-use super::{Study, head, range};
+use super::Study;
 use crate::INTERRUPTED;
-use crate::output::{print_error, print_text};
+use crate::output::{print, print_error, print_text};
 use crate::platforms::PlatformArgs;
 use crate::report::save_report;
 use crate::version::build;
@@ -27,7 +26,7 @@ impl Study {
         self.require.require.iter().try_for_each(|one| plan.require(one.clone()))?;
         self.select(&mut plan.head, &mut plan.cells, |cell| &cell.id)?;
         if self.dry_run {
-            print_text(outline(&plan));
+            print_text(study_plan(&plan));
             return Ok(ExitCode::SUCCESS);
         }
         anyhow::ensure!(
@@ -44,20 +43,17 @@ impl Study {
         let store = self.store(file)?;
         plan.seed = store.seed();
         let all = crate::interrupt::interruptible_processes()?;
-        let mut display = Display::new(self.json).with_web(web);
+        let mut display = StudyProgress::new(self.json).with_web(web);
         if !self.json {
-            print_text(outline(&plan));
+            print_text(study_plan(&plan));
         }
         if !self.json && !self.lines {
             display = display.on_screen(&plan);
         }
+        let show = |event: StudyEvent<'_>| display.update(event).iter().for_each(print);
         let done = match plan.is_of_duets() {
-            true => {
-                run_pairs(&plan, &store, &mut PairMachine { processes: &all }, |event| display.update(event))
-            }
-            false => {
-                run_study(&plan, &store, &mut Machine { processes: &all }, |event| display.update(event))
-            }
+            true => run_pairs(&plan, &store, &mut PairMachine { processes: &all }, show),
+            false => run_study(&plan, &store, &mut Machine { processes: &all }, show),
         };
         // Restores the terminal before anything else is printed.
         display.end(done.is_ok());
@@ -84,28 +80,4 @@ pub(crate) fn base(platforms: &PlatformArgs, out: &Path) -> StudyBase {
         build: build(),
         preset: None,
     }
-}
-
-/// The plan as text: question, rules, instruments, cells and number of runs.
-fn outline(plan: &StudyPlan) -> String {
-    let mut text = head(&plan.head, plan.rules_text());
-    let instruments: Vec<&str> = plan.instruments().iter().map(|name| name.name()).collect();
-    if !instruments.is_empty() {
-        text += &format!("instruments: {}\n", instruments.join(", "));
-    }
-    for cell in &plan.cells {
-        let absent = cell.absent.as_ref().map_or(String::new(), |why| format!("  (not here: {why})"));
-        text += &format!("  {}{absent}\n", cell.id);
-    }
-    let (least, most) = plan.runs();
-    let (least_s, most_s) = plan.estimate_s();
-    text += &match plan.is_search() {
-        true => "a search: the number of runs depends on the results\n".to_owned(),
-        false => format!(
-            "{} runs, about {}\n",
-            range(least.to_string(), most.to_string()),
-            range(duration(least_s), duration(most_s))
-        ),
-    };
-    text
 }

@@ -1,7 +1,6 @@
 //! `klatch study`: loads a study of any kind, runs or resumes it, and writes its report.
 
 mod computed;
-mod display;
 mod measured;
 #[cfg(test)]
 mod tests;
@@ -27,7 +26,6 @@ use crate::report::SavedReport;
 use crate::require::{self, RequireArgs};
 use crate::web_view::WebArgs;
 
-pub(crate) use self::display::Display;
 pub(crate) use self::measured::base;
 
 const MEASURED: &str = "Measured studies";
@@ -317,14 +315,4 @@ fn list(json: bool) {
     if !json {
         print_long(format_args!("{table}\n"));
     }
-}
-
-/// The first lines of an outline: name, question, rules.
-fn head(head: &StudyHead, rules: impl std::fmt::Display) -> String {
-    format!("{}\n{}\nrules: {rules}\n", head.name, head.question)
-}
-
-/// The fewest and the most of something.
-fn range(low: String, high: String) -> String {
-    if low == high { low } else { format!("{low} to {high}") }
 }

@@ -7,8 +7,10 @@ mod loopback;
 mod show;
 mod stream;
 mod timed_writer;
+mod visits;
 
 pub use announcement::announced;
 pub use error::ViewerError;
 pub use loopback::{Answer, Loopback, Request};
 pub use show::Viewer;
+pub use visits::{ClientOf, VisitPage};

@@ -3,48 +3,49 @@
 use std::collections::BTreeMap;
 
 use klatch_record::{Role, Status, Workload, grouped};
-use klatch_report::{
-    Live, Progress, RunProgress, duration, one_line, role_and_number, so_far, start_of, three_digits,
-};
 use klatch_runner::VisitEvent;
 use klatch_study::{StudyEvent, StudyPlan};
 
-use crate::output::print_line;
-use crate::web_view::WebView;
+use crate::live::{Live, start_of};
+use crate::number::{duration, three_digits};
+use crate::progress::Progress;
+use crate::run_progress::{RunProgress, so_far};
+use crate::summary::{one_line, role_and_number};
+use crate::viewer::VisitPage;
 
-/// Shows the progress of a study.
-pub(crate) struct Display {
+/// Shows the progress of a measured study.
+pub struct StudyProgress {
     json: bool,
     run: Option<RunProgress>,
     pairs: Option<Progress>,
     live: Option<Live>,
-    web: Option<WebView>,
+    web: Option<VisitPage>,
     /// Name and workload of the cell that is visited.
     cell: (String, Workload),
     /// Throughput of the trials of each cell so far.
     values: BTreeMap<String, Vec<f64>>,
 }
 
-impl Display {
+impl StudyProgress {
     /// A display in lines; under `json` of the runs alone.
-    pub(crate) fn new(json: bool) -> Display {
+    pub fn new(json: bool) -> StudyProgress {
         let cell = (String::new(), Workload::default());
-        Display { json, run: None, pairs: None, live: None, web: None, cell, values: BTreeMap::new() }
+        StudyProgress { json, run: None, pairs: None, live: None, web: None, cell, values: BTreeMap::new() }
     }
 
     /// The same on the whole terminal, if it can.
-    pub(crate) fn on_screen(self, plan: &StudyPlan) -> Display {
+    pub fn on_screen(self, plan: &StudyPlan) -> StudyProgress {
         let live = Live::start(&plan.head.name, plan.cells.iter().map(|cell| cell.id.clone()));
-        Display { live, ..self }
+        StudyProgress { live, ..self }
     }
 
     /// The same in a browser as well.
-    pub(crate) fn with_web(self, web: Option<WebView>) -> Display {
-        Display { web, ..self }
+    pub fn with_web(self, web: Option<VisitPage>) -> StudyProgress {
+        StudyProgress { web, ..self }
     }
 
     /// Shows on the page that nothing follows, and leaves the view on the terminal.
-    pub(crate) fn end(self, finished: bool) {
+    pub fn end(self, finished: bool) {
         if let Some(web) = &self.web {
             web.end(if finished {
                 "the study has ended"
@@ -54,7 +55,8 @@ impl Display {
         }
     }
 
-    pub(crate) fn update(&mut self, event: StudyEvent<'_>) {
+    /// Shows an event. Returns the lines to print for it, if the progress is shown in lines.
+    pub fn update(&mut self, event: StudyEvent<'_>) -> Option<String> {
         match &event {
             StudyEvent::VisitStarted { cell, .. } => {
                 self.cell = (cell.id.clone(), cell.plan.workload.clone());
@@ -65,29 +67,32 @@ impl Display {
             StudyEvent::Duet(_) | StudyEvent::VisitFailed(..) | StudyEvent::CellSettled(..) => {}
         }
         match &mut self.live {
-            Some(live) => update_live(live, event),
+            Some(live) => {
+                update_live(live, event);
+                None
+            }
             None => self.update_lines(event),
         }
     }
 
-    fn update_lines(&mut self, event: StudyEvent<'_>) {
-        match event {
+    fn update_lines(&mut self, event: StudyEvent<'_>) -> Option<String> {
+        let line = match event {
             StudyEvent::Visit(VisitEvent::RunStarted(role, number)) => {
                 self.run = Some(RunProgress::new(&role_and_number(role, number), &self.cell.1));
+                return None;
             }
             StudyEvent::Visit(VisitEvent::Crowd(event)) => {
                 self.run.iter_mut().for_each(|run| run.update(event));
+                return None;
             }
             StudyEvent::Visit(VisitEvent::RunEnded(record)) => {
                 self.run = None;
                 if record.role == Role::Trial && record.verdict.status == Status::Valid {
                     self.values.entry(self.cell.0.clone()).or_default().push(record.throughput_per_s());
                 }
-                if !self.json {
-                    print_line(format_args!("  {}", one_line(record)));
-                }
+                format!("  {}", one_line(record))
             }
-            _ if self.json => {}
+            _ if self.json => return None,
             StudyEvent::VisitStarted { cell, number, of, left } => {
                 self.pairs = None;
                 let left = left.map(|left| format!("at least {} left", duration(left.as_secs_f64())));
@@ -99,16 +104,18 @@ impl Display {
                 };
                 let parts = [Some(start_of(number, of)), left, now];
                 let parts: Vec<String> = parts.into_iter().flatten().collect();
-                print_line(format_args!("\n{} ({})", cell.id, parts.join(", ")));
+                format!("\n{} ({})", cell.id, parts.join(", "))
             }
-            StudyEvent::Visit(VisitEvent::Ready { .. }) => {}
+            StudyEvent::Visit(VisitEvent::Ready { .. }) => return None,
             StudyEvent::Duet(progress) => {
                 let pairs = self.pairs.get_or_insert_with(|| Progress::new("duet", None, "pairs"));
                 pairs.at(progress.pairs as u64);
+                return None;
             }
-            StudyEvent::VisitFailed(_, cause) => print_line(format_args!("  failed: {cause}")),
-            StudyEvent::CellSettled(_, verdict) => print_line(format_args!("  {verdict}")),
-        }
+            StudyEvent::VisitFailed(_, cause) => format!("  failed: {cause}"),
+            StudyEvent::CellSettled(_, verdict) => format!("  {verdict}"),
+        };
+        (!self.json).then(|| line + "\n")
     }
 }
 
