@@ -7,11 +7,9 @@ use std::time::Duration;
 use clap::Args;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
 use klatch_record::lab::DEFAULT_KERNEL;
-use klatch_record::{
-    Duet as DuetResult, DuetEnd, RatioEstimate, SERVER_CPU, Workload, error_chain, save_json,
-};
-use klatch_report::{Ending, Gate, Progress, about, judged_duet};
-use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, Forecast, PAIRS_MIN, duet};
+use klatch_record::{Duet as DuetResult, DuetEnd, SERVER_CPU, Workload, error_chain, save_json};
+use klatch_report::{DuetLine, Ending, Gate, Progress, about, judged_duet};
+use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, PAIRS_MIN, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 use klatch_study::ExactCounter;
 
@@ -432,45 +430,10 @@ fn above_zero(text: &str) -> Result<Percent, String> {
     if percent.0 > 0.0 { Ok(percent) } else { Err(format!("must be above 0 and up to 100 %, got {text}")) }
 }
 
-/// A forecast in words.
-fn described(forecast: &Forecast) -> String {
-    let asked = forecast.asked * 100.0;
-    let takes = match forecast.needed {
-        Some(time) => format!("takes {}", about(time.as_secs_f64())),
-        None => "is out of reach".to_owned(),
-    };
-    if forecast.is_width {
-        return format!("at this noise ±{asked} % {takes}");
-    }
-    let shows = forecast.shows * 100.0;
-    let shows = if shows < 10.0 { format!("{shows:.1}") } else { format!("{shows:.0}") };
-    format!("at this noise a difference of {asked} % {takes}; this duet will show {shows} %")
-}
-
 /// Shows how far the duet is.
 pub(crate) fn show_progress(quiet: bool, time: Duration) -> impl FnMut(DuetProgress) {
-    let shown = (!quiet).then(|| Progress::of_time("duet", time));
-    move |DuetProgress { start, pairs, elapsed, forecast, so_far }| {
-        let Some(shown) = &shown else { return };
-        if let Some(forecast) = forecast {
-            print_error(format_args!("{:.0} s: {}", elapsed.as_secs_f64(), described(&forecast)));
-            // The end comes with the width, and the time is only a limit.
-            if forecast.is_width
-                && let Some(needed) = forecast.needed
-            {
-                shown.set_time(needed.clamp(elapsed, time.max(elapsed)));
-            }
-            return;
-        }
-        let ratio = so_far.map(|ratio| format!(", server CPU so far × {}", ratio_text(&ratio)));
-        shown.note(&format!("start {start}, {pairs} pairs{}", ratio.unwrap_or_default()));
-        shown.at(elapsed.as_secs());
-    }
-}
-
-/// A ratio with its interval: `0.812 (0.794–0.831)`.
-fn ratio_text(ratio: &RatioEstimate) -> String {
-    format!("{:.3} ({:.3}–{:.3})", ratio.estimate, ratio.low, ratio.high)
+    let shown = (!quiet).then(|| DuetLine::new(time));
+    move |progress| shown.iter().filter_map(|shown| shown.update(progress)).for_each(print_error)
 }
 
 #[cfg(test)]
@@ -478,15 +441,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_forecast_says_what_this_duet_shows_and_what_a_smaller_difference_takes() {
-        let forecast =
-            Forecast { asked: 0.02, is_width: false, needed: Some(Duration::from_secs(700)), shows: 0.09 };
-        assert_eq!(
-            described(&forecast),
-            "at this noise a difference of 2 % takes about 12 min; this duet will show 9.0 %"
-        );
-        let width = Forecast { asked: 0.005, is_width: true, needed: None, shows: 0.2 };
-        assert_eq!(described(&width), "at this noise ±0.5 % is out of reach");
+    fn a_width_is_above_zero() {
         assert!(above_zero("0").is_err() && above_zero("0.5%").is_ok());
     }
 }

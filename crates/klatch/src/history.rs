@@ -13,10 +13,6 @@ use crate::next;
 use crate::output::{print_error, print_line, print_text};
 use crate::quantity::Percent;
 
-/// Most points of a series that are shown by default. Time grows with the square.
-pub(crate) const POINTS: u32 = 300;
-/// Probability that a series without a change seems to have one, by default.
-pub(crate) const SIGNIFICANCE: f64 = 0.01;
 /// Files left out that are named, one a line; more are counted.
 const NAMED: usize = 10;
 
@@ -39,7 +35,7 @@ pub(crate) struct History {
     #[arg(long, value_enum, default_value_t = Order::Time)]
     order: Order,
     /// Most builds of a series; older ones are left out
-    #[arg(long, default_value_t = POINTS, value_name = "N", value_parser = crate::quantity::whole::<2, 2000>)]
+    #[arg(long, default_value_t = HistoryTerms::default().points_max as u32, value_name = "N", value_parser = crate::quantity::whole::<2, 2000>)]
     last: u32,
     /// Share of the series without a change that may seem to have one
     #[arg(long, default_value = "1%", value_name = "PERCENT", value_parser = significance)]

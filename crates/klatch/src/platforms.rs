@@ -99,5 +99,7 @@ fn common_knobs() -> String {
         ("the crowd native-threads (--crowd native-threads --crowd-knob)", threads_crowd_knobs()),
         ("every server (--knob) and crowd (--crowd-knob)", process_knobs().into_iter().map(owned).collect()),
     ];
-    all.into_iter().map(|(owner, knobs): (_, Vec<_>)| format!("{owner}\n{}", klatch_report::knobs(&knobs))).collect()
+    all.into_iter()
+        .map(|(owner, knobs): (_, Vec<_>)| format!("{owner}\n{}", klatch_report::knobs(&knobs)))
+        .collect()
 }

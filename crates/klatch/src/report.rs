@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 use klatch_record::lab::{Outcome, Study};
-use klatch_record::{Duet, Estimator, FOLDED, Percentiles, error_chain, save_bytes, save_text};
+use klatch_record::{Duet, FOLDED, Percentiles, save_bytes, save_text};
 use klatch_report::{
-    Found, HistogramError, Progress, Source, csv, duet_report, find, floor_history, hgrm, hlog, html, json,
-    lab_report, markdown, percentile_rows, pprof, read, report_of_two, timeline_csv,
+    Found, HistogramError, Progress, Source, csv, duet_report, find_all, hgrm, hlog, html, json, lab_report,
+    markdown, percentile_rows, pprof, read, report_of, report_side_by_side, timeline_csv,
 };
-use klatch_study::compare::{Terms, compare};
 
 use crate::interrupt::{NOTHING_KEPT, end_at_once};
 use crate::output::{print, print_as_is, print_error, print_line};
@@ -165,12 +164,7 @@ impl Report {
                 "there is no {LATEST} here: name a folder, or make results with klatch run"
             );
         }
-        let mut found = self.paths.iter().map(|path| Ok(find(path)?)).collect::<anyhow::Result<Vec<_>>>()?;
-        if found.len() > 1 {
-            let all = found.into_iter().map(runs_of).collect::<anyhow::Result<Vec<_>>>()?;
-            return Ok(Found::Runs(Box::new(together(all)?)));
-        }
-        Ok(found.remove(0))
+        Ok(find_all(&self.paths)?)
     }
 
     fn runs(&self) -> anyhow::Result<Source> {
@@ -188,7 +182,7 @@ impl Report {
             && b.is_dir()
         {
             anyhow::ensure!(self.percentiles.is_none(), "percentiles are of one folder; name one");
-            return report_side_by_side(a, b);
+            return side_by_side(a, b);
         }
         let (path, found) = (&self.paths[0], self.found()?);
         let what = match &found {
@@ -202,7 +196,7 @@ impl Report {
             let is_text = matches!(format, Format::Md | Format::Csv);
             anyhow::ensure!(!is_text, "{what} has charts only; use --format html or json");
         }
-        Ok(report_of_found(path, &found))
+        Ok(report_of(path, &found))
     }
 
     /// The report of runs with the percentiles that were asked for.
@@ -225,39 +219,6 @@ impl Report {
             (None, ..) => None,
         }
     }
-}
-
-/// Report of what a file or folder holds.
-pub(crate) fn report_of(path: &Path) -> anyhow::Result<klatch_report::Report> {
-    Ok(report_of_found(path, &find(path)?))
-}
-
-fn report_of_found(path: &Path, found: &Found) -> klatch_report::Report {
-    match found {
-        Found::Runs(source) => klatch_report::report(source),
-        Found::Duet(duet) => duet_report(path, duet),
-        Found::Floor(sessions) => floor_history(path, sessions),
-        Found::Lab(study, outcomes) => lab_report(path, study, outcomes),
-    }
-}
-
-fn runs_of(found: Found) -> anyhow::Result<Source> {
-    match found {
-        Found::Runs(source) if source.result.is_none() => Ok(*source),
-        _ => anyhow::bail!(
-            "only runs become one report of several files or folders; name one study or duet, or two folders"
-        ),
-    }
-}
-
-fn together(all: Vec<Source>) -> anyhow::Result<Source> {
-    let mut sources = all.into_iter();
-    let mut together = sources.next().context("nothing to report on")?;
-    for source in sources {
-        together.runs.extend(source.runs);
-        together.skipped.extend(source.skipped);
-    }
-    Ok(together)
 }
 
 /// Names the files that are no results.
@@ -304,25 +265,9 @@ pub(crate) fn save_lab_report(
     save_page(folder, lab_report(folder, study, outcomes))
 }
 
-/// Report of two folders. If they cannot be compared, the report gives the cause as its answer.
-pub(crate) fn report_side_by_side(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
-    let (side_a, side_b): (Source, Source) = (read(a)?, read(b)?);
-    warn_skipped(&side_a);
-    warn_skipped(&side_b);
-    let kind = |side: &Source| side.result.as_ref().map(|result| result.kind).unwrap_or_default();
-    anyhow::ensure!(
-        kind(&side_a) == kind(&side_b),
-        "{} and {} are not of one kind: measured, emulated and simulated results share no table",
-        a.display(),
-        b.display()
-    );
-    let terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
-    match compare(a, b, terms) {
-        Ok(comparisons) => Ok(report_of_two(&side_a, &side_b, &comparisons)),
-        Err(error) => {
-            let mut report = report_of_two(&side_a, &side_b, &[]);
-            report.answer = format!("They cannot be compared: {}", error_chain(&error));
-            Ok(report)
-        }
-    }
+fn side_by_side(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
+    let (a, b) = (read(a)?, read(b)?);
+    warn_skipped(&a);
+    warn_skipped(&b);
+    Ok(report_side_by_side(&a, &b)?)
 }

@@ -11,11 +11,10 @@ use klatch_record::{
     Authorities, ChatWorkload, InstrumentName, JudgementStatus, Pacing, Percentiles, ProtocolName, Record,
     Role, RunOptions, Status, Subprotocol, Transport, Workload, WorkloadKind,
 };
-use klatch_report::{
-    Ending, Report, RunsProgress, percentile_table, trials, warnings, worst,
-};
+use klatch_report::{Ending, Report, RunsProgress, percentile_table, trials, warnings, worst};
 use klatch_runner::{
-    Conflict, CrowdKind, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, execute, guard_series, load_failed_musts, make_volanomark,
+    Conflict, CrowdKind, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, execute, guard_series,
+    load_failed_musts, make_volanomark,
 };
 use klatch_schedulers::SchedulerSpec;
 use klatch_study::SmallStudy;

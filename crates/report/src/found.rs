@@ -1,11 +1,16 @@
-//! Finds out what results a path holds.
+//! Finds out what results a path holds, and makes a report of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use klatch_record::lab::{Outcome, Study};
-use klatch_record::{DUET_SCHEMA_NAME, Document, Duet, FLOOR_SCHEMA_NAME, FloorResult};
+use klatch_record::{
+    DUET_SCHEMA_NAME, Document, Duet, Estimator, FLOOR_SCHEMA_NAME, FloorResult, error_chain,
+};
+use klatch_study::compare::{Terms, compare};
 
-use crate::lab::read_lab;
+use crate::build::{duet_report, floor_history, report, report_of_two};
+use crate::lab::{lab_report, read_lab};
+use crate::model::Report;
 use crate::read::{ReadError, Source, documents, parsed, runs};
 
 /// The file of a duet in its folder.
@@ -45,4 +50,61 @@ pub fn find(path: &Path) -> Result<Found, ReadError> {
         return sessions.map(parsed).collect::<Result<_, _>>().map(Found::Floor);
     }
     runs(path, documents).map(|source| Found::Runs(Box::new(source)))
+}
+
+/// Reads what these paths hold; runs of several together.
+///
+/// # Errors
+/// As those of [`find`], or several paths hold other results than runs.
+pub fn find_all(paths: &[PathBuf]) -> Result<Found, ReadError> {
+    let mut all = paths.iter().map(|path| find(path));
+    let Some(first) = all.next() else { return Err(ReadError::NotRuns) };
+    let rest = all.collect::<Result<Vec<_>, _>>();
+    let (first, rest) = (first?, rest?);
+    if rest.is_empty() {
+        return Ok(first);
+    }
+    let mut together = single_runs(first)?;
+    for found in rest {
+        let source = single_runs(found)?;
+        together.runs.extend(source.runs);
+        together.skipped.extend(source.skipped);
+    }
+    Ok(Found::Runs(together))
+}
+
+fn single_runs(found: Found) -> Result<Box<Source>, ReadError> {
+    match found {
+        Found::Runs(source) if source.result.is_none() => Ok(source),
+        _ => Err(ReadError::NotRuns),
+    }
+}
+
+/// The report of what a path holds.
+pub fn report_of(path: &Path, found: &Found) -> Report {
+    match found {
+        Found::Runs(source) => report(source),
+        Found::Duet(duet) => duet_report(path, duet),
+        Found::Floor(sessions) => floor_history(path, sessions),
+        Found::Lab(study, outcomes) => lab_report(path, study, outcomes),
+    }
+}
+
+/// The report of two folders. If they cannot be compared, the report gives the cause as its answer.
+///
+/// # Errors
+/// They are not of one kind.
+pub fn report_side_by_side(a: &Source, b: &Source) -> Result<Report, ReadError> {
+    let kind = |side: &Source| side.result.as_ref().map(|result| result.kind).unwrap_or_default();
+    if kind(a) != kind(b) {
+        return Err(ReadError::OtherKind { one: a.path.clone(), other: b.path.clone() });
+    }
+    let terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
+    Ok(match compare(&a.path, &b.path, terms) {
+        Ok(comparisons) => report_of_two(a, b, &comparisons),
+        Err(error) => {
+            let answer = format!("They cannot be compared: {}", error_chain(&error));
+            Report { answer, ..report_of_two(a, b, &[]) }
+        }
+    })
 }

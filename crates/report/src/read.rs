@@ -36,6 +36,20 @@ pub enum ReadError {
         /// Path of the other.
         other: PathBuf,
     },
+    /// Several paths, of which one holds another result than runs.
+    #[error(
+        "only runs become one report of several files or folders; name one study or duet, or two folders"
+    )]
+    NotRuns,
+    /// Results of two kinds, such as measured and simulated ones.
+    #[error("{one} and {other} are not of one kind: measured, emulated and simulated results share no table",
+        one = one.display(), other = other.display())]
+    OtherKind {
+        /// Path of one.
+        one: PathBuf,
+        /// Path of the other.
+        other: PathBuf,
+    },
     /// The folder has no results.
     #[error("{path} holds no record; name a folder that `klatch run` or `klatch study` has left, or records in it",
         path = path.display())]

@@ -26,6 +26,18 @@ pub struct HistoryTerms {
     pub significance: f64,
 }
 
+impl Default for HistoryTerms {
+    /// Up to 300 points of a series, as time grows with the square, and a significance of 1 %.
+    fn default() -> HistoryTerms {
+        HistoryTerms {
+            metrics: Vec::new(),
+            order: HistoryOrder::default(),
+            points_max: 300,
+            significance: 0.01,
+        }
+    }
+}
+
 /// The order of builds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HistoryOrder {
