@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
+use klatch_lab::BootKernel;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
 use klatch_record::lab::DEFAULT_KERNEL;
 use klatch_record::{Duet as DuetResult, DuetEnd, SERVER_CPU, Workload, error_chain, save_json};
@@ -14,7 +15,8 @@ use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 use klatch_study::ExactCounter;
 
 use crate::duet_side::DuetSideName;
-use crate::lab::{interrupted, kernel, notice, steps};
+use crate::interrupt::flag_on_interrupt;
+use crate::lab::{notice, steps};
 use crate::login::with_password;
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
@@ -248,7 +250,7 @@ impl Duet {
         if !matches!(outcome.duet.end, DuetEnd::Complete | DuetEnd::Hopeless { .. }) {
             return Ok(outcome);
         }
-        let interrupted = interrupted()?;
+        let interrupted = flag_on_interrupt()?;
         let waiting = (!self.json).then(|| Progress::waiting("counting both sides in the lab"));
         let (exact, uncounted) = match counter.count(&interrupted, notice) {
             Ok(count) => (Some(count), None),
@@ -338,7 +340,7 @@ impl Duet {
 fn exact_counter(plan: &DuetPlan) -> anyhow::Result<ExactCounter> {
     // Without QEMU no kernel is downloaded, and without a side that the lab can run neither.
     ExactCounter::check(plan)?;
-    Ok(ExactCounter::new(plan, kernel(DEFAULT_KERNEL, None)?, steps())?)
+    Ok(ExactCounter::new(plan, BootKernel::find_bootable(DEFAULT_KERNEL, None, steps())?, steps())?)
 }
 
 /// What the gate found, which is printed last.

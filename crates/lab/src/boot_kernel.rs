@@ -19,6 +19,7 @@ use crate::modules::{Modules, name_of};
 use crate::options::check_options;
 use crate::package::each_file;
 use crate::preparing::Preparing;
+use crate::programs::require_programs;
 
 /// Folder of unpacked kernels in the cache.
 const UNPACKED: &str = "kernels";
@@ -86,6 +87,19 @@ impl BootKernel {
             let folder = fetched()?.into_iter().rfind(|one| one.is_named(name));
             from_folder(&folder.ok_or_else(|| no_kernel(name))?.folder)?
         })
+    }
+
+    /// As [`BootKernel::find`], after a check that machines of its architecture can be booted here.
+    ///
+    /// # Errors
+    /// As those of [`BootKernel::find`] and [`require_programs`].
+    pub fn find_bootable(
+        name: &str,
+        modules: Option<&Path>,
+        progress: impl Fn(Preparing<'_>),
+    ) -> Result<BootKernel, LabError> {
+        require_programs(Architecture::of_kernel_name(name))?;
+        BootKernel::find(name, modules, progress)
     }
 
     /// Whether a name has the form of a version, and so is no file.

@@ -11,6 +11,8 @@ use crate::architecture::Architecture;
 use crate::cpio::Archive;
 use crate::elf::{needs_of, strip};
 use crate::error::LabError;
+use crate::java::java_runtime;
+use crate::preparing::Preparing;
 use crate::programs::klatch_for;
 
 /// Path of the dynamic linker of this program's architecture, fixed by its ABI.
@@ -48,6 +50,22 @@ impl Image {
         let mut image = Image::empty(architecture);
         image.add_program("/klatch", &klatch_for(architecture)?)?;
         image.booted = std::mem::take(&mut image.delivered);
+        Ok(image)
+    }
+
+    /// The same with a Java runtime in `/java`, if a `java` program of a JDK is given to make it of. `progress` receives a line before a build.
+    ///
+    /// # Errors
+    /// As those of [`Image::of_klatch`] and [`java_runtime`].
+    pub fn with_java(
+        architecture: Architecture,
+        java: Option<&Path>,
+        progress: impl Fn(Preparing<'_>),
+    ) -> Result<Image, LabError> {
+        let mut image = Image::of_klatch(architecture)?;
+        if let Some(java) = java {
+            image.add_folder("/java", &java_runtime(java, progress)?)?;
+        }
         Ok(image)
     }
 

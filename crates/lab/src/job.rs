@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, Study};
+use klatch_record::lab::{Configuration, KERNEL_SCHEDULER, LabCounts, Study};
 use klatch_schedulers::SchedulerSpec;
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +81,14 @@ impl Step {
 }
 
 impl Answer {
+    /// What the counters of the machine counted; `None` if there were none.
+    ///
+    /// # Errors
+    /// Their file is none of counts.
+    pub fn counts(&self) -> Result<Option<LabCounts>, serde_json::Error> {
+        self.files.get(COUNTERS_FILE).map(|text| serde_json::from_str(text)).transpose()
+    }
+
     /// Writes all files below `folder`.
     ///
     /// # Errors

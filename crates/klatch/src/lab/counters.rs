@@ -12,17 +12,20 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use klatch_instruments::counters::Counters;
 use klatch_instruments::{COUNT_OPERATIONS, Targets, lab_counts};
-use klatch_lab::COUNTERS_FILE;
+use klatch_lab::{Boot, COUNTERS_FILE, Counting, Cpus, Exec, ExecMachine, Snapshots};
 use klatch_record::lab::{DEFAULT_KERNEL, EventCounts, KERNEL_SCHEDULER, LabCounts};
 use klatch_record::save_json;
 use klatch_report::{Ending, lab_difference, lab_difference_answer};
 
-use super::{COUNTED_MB, Exec, Machine, SIGNAL_BASE, check_command, counts_of, interrupted};
+use super::{LIMIT, NO_COUNTS, SIGNAL_BASE, boot_and_show, check_command, notice};
+use crate::interrupt::flag_on_interrupt;
 use crate::next;
 use crate::output::{print_error, print_text};
 
 /// Caches of `--counters` without a name: those of a present-day core.
 pub(super) const DEFAULT: &str = "zen3";
+/// Memory of a machine that counts two kernels, MB.
+const MEMORY_MB: u32 = 2048;
 
 /// Run a command and write what the counters of this machine counted
 #[derive(Args)]
@@ -130,24 +133,36 @@ struct Side<'a> {
 
 impl Side<'_> {
     fn count(&self, command: &[String], interrupted: &AtomicBool) -> anyhow::Result<LabCounts> {
-        let machine = Machine {
-            kernel: self.kernel.to_owned(),
-            modules: None,
-            cpus: 1,
-            machine: None,
-            append: self.parameters.to_owned(),
-            memory: COUNTED_MB,
-            seed: 1,
-        };
         let scheduler = match self.scheduler {
             KERNEL_SCHEDULER => None,
             other => Some(other.parse()?),
         };
         print_error(format_args!("counting under {self}"));
-        let answer = Exec::counting(machine, scheduler, command).answer(interrupted)?;
+        let operations = matches!(command.first().map(String::as_str), Some("run" | "probe"));
+        let exec = Exec {
+            machine: ExecMachine {
+                kernel: self.kernel.to_owned(),
+                modules: None,
+                cpus: Cpus::Number(1),
+                parameters: self.parameters.to_owned(),
+                memory_mb: MEMORY_MB,
+                seed: 1,
+            },
+            limit: LIMIT.0,
+            counters: Some(Boot::counters(DEFAULT)?),
+            counting: if operations { Counting::Operations } else { Counting::Whole },
+            snapshots: Snapshots::Kept(notice),
+            program: None,
+            java: None,
+            modules: Vec::new(),
+            scheduler,
+            files: Vec::new(),
+            command: command.to_vec(),
+        };
+        let answer = boot_and_show(&exec, interrupted)?;
         let failed = answer.steps.iter().any(|step| step.status != Some(0));
         anyhow::ensure!(!failed, "the command failed under {self}");
-        counts_of(&answer)?.context("the machine counted nothing")
+        answer.counts().context(NO_COUNTS)?.context("the machine counted nothing")
     }
 }
 
@@ -191,7 +206,7 @@ impl Compare {
         );
         let mut command = self.command.clone();
         check_command(&mut command)?;
-        let interrupted = interrupted()?;
+        let interrupted = flag_on_interrupt()?;
         Ok((side(0).count(&command, &interrupted)?, side(1).count(&command, &interrupted)?))
     }
 

@@ -4,26 +4,25 @@ mod counters;
 mod kernels;
 
 use std::cell::RefCell;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Answer, Architecture, Boot, BootKernel, COUNTERS_FILE, CPUS_MAX, Counting, Cpus, Image, Job, LabError,
-    OTHER_PROGRAM, Preparing, START_US, Snapshots, boot, counted, find_program, guest, java_runtime,
-    require_programs, shell, under_scheduler,
+    Answer, Architecture, Boot, BootKernel, CPUS_MAX, Counting, Cpus, ExecMachine, LabError, Preparing,
+    Snapshots, guest, shell, shell_image,
 };
 use klatch_platforms::Java;
-use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER, LabCounts};
+use klatch_record::lab::DEFAULT_KERNEL;
 use klatch_record::{create_folder, error_chain};
 use klatch_report::{Ending, Progress, lab_answer, lab_counts};
 use klatch_schedulers::SchedulerSpec;
 
 use crate::INTERRUPTED;
+use crate::interrupt::flag_on_interrupt;
 use crate::next;
 use crate::output::{check_can_write, print, print_error};
 use crate::quantity::{Time, whole};
@@ -35,8 +34,8 @@ const ROUTINES: usize = 10;
 const LIMIT: Time = Time(Duration::from_secs(900));
 /// The Java that first had jlink.
 const JLINK_SINCE: u32 = 9;
-/// Memory of a machine that counts two kernels, MB.
-const COUNTED_MB: u32 = 2048;
+/// What an answer without counts that can be read lacks.
+const NO_COUNTS: &str = "the counters wrote no counts";
 
 /// Boot an emulated machine with a kernel of your choice
 ///
@@ -165,14 +164,6 @@ fn is_interrupt(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| matches!(cause.downcast_ref(), Some(LabError::Interrupted)))
 }
 
-/// A flag that Ctrl-C sets. Boots check it and remove their files from `TMPDIR`, which are large.
-pub(crate) fn interrupted() -> anyhow::Result<Arc<AtomicBool>> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let handler = Arc::clone(&interrupted);
-    crate::interrupt::on_interrupt(move || handler.store(true, Ordering::Relaxed))?;
-    Ok(interrupted)
-}
-
 /// Shows that a snapshot of a machine cannot be used or kept.
 pub(crate) fn notice(text: &str) {
     print_error(format_args!("klatch: {text}"));
@@ -196,95 +187,35 @@ pub(crate) fn steps() -> impl Fn(Preparing<'_>) {
     }
 }
 
-/// Root image: klatch, its libraries, and a Java runtime if requested.
-pub(crate) fn image(architecture: Architecture, java: Option<&Path>) -> Result<Image, LabError> {
-    let mut image = Image::of_klatch(architecture)?;
-    if let Some(java) = java {
-        image.add_folder("/java", &java_runtime(java, steps())?)?;
-    }
-    Ok(image)
-}
-
-/// The kernel that `name` means, which is downloaded if necessary.
-pub(crate) fn kernel(name: &str, modules: Option<&Path>) -> Result<BootKernel, LabError> {
-    require_programs(Architecture::of_kernel_name(name))?;
-    BootKernel::find(name, modules, steps())
-}
-
-/// What the counters of the machine counted; `None` if there were none.
-fn counts_of(answer: &Answer) -> anyhow::Result<Option<LabCounts>> {
-    let text = answer.files.get(COUNTERS_FILE);
-    text.map(|text| serde_json::from_str(text).context("the counters wrote no counts")).transpose()
-}
-
 /// What a shell adds to the number of the signal that ended a command, for its exit status.
 const SIGNAL_BASE: i32 = 128;
 
-/// Programs of `lab shell`, each the first of these that this machine has.
-const SHELL_PROGRAMS: [(&str, &[&str]); 14] = [
-    ("sh", &["bash", "sh"]),
-    ("cat", &["cat"]),
-    ("dmesg", &["dmesg"]),
-    ("find", &["find"]),
-    ("grep", &["grep"]),
-    ("head", &["head"]),
-    ("kill", &["kill"]),
-    ("less", &["less", "more"]),
-    ("ls", &["ls"]),
-    ("lscpu", &["lscpu"]),
-    ("mount", &["mount"]),
-    ("ps", &["ps"]),
-    ("sleep", &["sleep"]),
-    ("tail", &["tail"]),
-];
-
 impl Machine {
-    fn cpus(&self) -> anyhow::Result<Cpus> {
+    fn spec(self) -> anyhow::Result<ExecMachine> {
         let topology = self.machine.as_deref().map(topology).transpose()?;
-        Ok(topology.map_or(Cpus::Number(self.cpus), Cpus::Topology))
-    }
-
-    fn boot<'a>(
-        &self,
-        kernel: &'a Path,
-        image: Image,
-        interrupted: &'a AtomicBool,
-    ) -> anyhow::Result<Boot<'a>> {
-        Ok(Boot {
-            kernel,
-            image,
-            cpus: self.cpus()?,
+        Ok(ExecMachine {
+            kernel: self.kernel,
+            modules: self.modules,
+            cpus: topology.map_or(Cpus::Number(self.cpus), Cpus::Topology),
+            parameters: self.append,
             memory_mb: self.memory,
             seed: self.seed,
-            parameters: self.append.clone(),
-            job: Job { commands: Vec::new(), start_us: START_US },
-            counters: None,
-            limit: Duration::MAX,
-            interrupted,
-            snapshots: Snapshots::Kept(notice),
         })
     }
 
     fn shell(self) -> anyhow::Result<ExitCode> {
-        let kernel = kernel(&self.kernel, self.modules.as_deref())?;
+        let machine = self.spec()?;
+        let kernel = BootKernel::find_bootable(&machine.kernel, machine.modules.as_deref(), steps())?;
         let own = Architecture::default();
         anyhow::ensure!(
             kernel.architecture == own,
             "lab shell has programs of this machine, which are for {own}, and the kernel is for {}; `klatch lab exec` boots it",
             kernel.architecture
         );
-        let mut image = image(kernel.architecture, None)?;
-        kernel.add_modules(&mut image, &[], steps())?;
-        kernel.add_config(&mut image, steps())?;
-        for (name, candidates) in SHELL_PROGRAMS {
-            // A machine without one of them is still useful.
-            if let Some(path) = candidates.iter().find_map(|candidate| find_program(candidate, "bash").ok()) {
-                image.add_program(&format!("/bin/{name}"), &path)?;
-            }
-        }
+        let image = shell_image(&kernel, &steps())?;
         print_error("the machine has klatch at /klatch; `exit` stops it");
-        let interrupted = interrupted()?;
-        shell(&self.boot(&kernel.image, image, &interrupted)?)?;
+        let interrupted = flag_on_interrupt()?;
+        shell(&machine.boot(&kernel.image, image, &interrupted, Snapshots::Kept(notice)))?;
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -336,104 +267,53 @@ fn refuse_program_of_host(matches: &clap::ArgMatches) -> anyhow::Result<()> {
     matches.subcommand().map_or(Ok(()), |(_, of_command)| refuse_program_of_host(of_command))
 }
 
+/// Boots the machine, and shows what the command printed.
+fn boot_and_show(exec: &klatch_lab::Exec, interrupted: &AtomicBool) -> anyhow::Result<Answer> {
+    let answer = exec.run(interrupted, &steps())?;
+    let step = answer.steps.first().context("the machine ran no command")?;
+    print(&step.stdout);
+    print_error(step.stderr.trim_end());
+    if step.status.is_none_or(|status| status > SIGNAL_BASE) {
+        print_error(
+            "klatch: a signal ended the command in the machine; if the memory was too small, the kernel sent it: raise --memory",
+        );
+    }
+    Ok(answer)
+}
+
 impl Exec {
-    /// The command as the machine runs it. What it needs there is added to the image.
-    fn command(&self, image: &mut Image) -> Result<Vec<String>, LabError> {
-        for file in &self.files {
-            image.add_in_place(file)?;
-        }
-        let mut command = self.command.clone();
-        if let Some(program) = command.first_mut().filter(|program| program.contains('/')) {
-            *program = image.add_in_place(Path::new(program.as_str()))?.display().to_string();
-        }
-        Ok(command)
-    }
-
-    /// The count of a command in a machine, with the usual caches.
-    fn counting(machine: Machine, scheduler: Option<SchedulerSpec>, command: &[String]) -> Exec {
-        Exec {
-            machine,
-            limit: LIMIT,
-            counters: Some(counters::DEFAULT.to_owned()),
-            boot_anew: false,
-            operations: matches!(command.first().map(String::as_str), Some("run" | "probe")),
-            out: None,
-            program: None,
-            java: None,
-            module: Vec::new(),
-            scheduler,
-            files: Vec::new(),
-            command: command.to_vec(),
-        }
-    }
-
-    /// Boots the machine, and shows what the command printed.
-    fn answer(&self, interrupted: &AtomicBool) -> anyhow::Result<Answer> {
-        let kernel = kernel(&self.machine.kernel, self.machine.modules.as_deref())?;
-        let java = self.java.as_deref().map(|java| Java::find(Some(java), JLINK_SINCE)).transpose()?;
-        let mut image = image(kernel.architecture, java.as_ref().map(|java| java.path.as_path()))?;
-        if let Some(program) = &self.program {
-            image.add_program(OTHER_PROGRAM, program)?;
-        }
-        kernel.add_modules(&mut image, &self.module, steps())?;
-        let command = self.command(&mut image)?;
-        self.scheduler.iter().try_for_each(|spec| image.add_scheduler(spec))?;
-        if self.scheduler.is_some() || !self.files.is_empty() {
-            // A program that loads BPF may take values from it.
-            kernel.add_config(&mut image, steps())?;
-        }
-        let scheduler = self.scheduler.as_ref().map_or(KERNEL_SCHEDULER.to_owned(), ToString::to_string);
-        if let Some(out) = &self.out {
-            // After minutes of emulation it would be too late.
-            create_folder(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
-            check_can_write(&out.join("result"))?;
-        }
-        let mut machine = self.machine.boot(&kernel.image, image, interrupted)?;
-        machine.counters = self.counters.as_deref().map(Boot::counters).transpose()?;
-        let what = if self.operations { Counting::Operations } else { Counting::Whole };
-        let command = match (&machine.counters, command.split_first()) {
-            (Some(_), Some((program, arguments))) if program.starts_with('/') => {
-                counted(arguments.to_vec(), Some(program), what)
-            }
-            (Some(_), _) => counted(command, self.program.as_ref().map(|_| OTHER_PROGRAM), what),
-            (None, _) => command,
-        };
-        machine.job.commands = vec![under_scheduler(&scheduler, &command)];
-        machine.limit = self.limit.0;
-        if self.boot_anew {
-            machine.snapshots = Snapshots::Anew;
-        }
-        let booting = Progress::waiting(&format!(
-            "running {} under Linux {}",
-            self.command.join(" "),
-            self.machine.kernel
-        ));
-        let answer = boot(&machine)?;
-        drop(booting);
-        let step = answer.steps.first().context("the machine ran no command")?;
-        print(&step.stdout);
-        print_error(step.stderr.trim_end());
-        if step.status.is_none_or(|status| status > SIGNAL_BASE) {
-            print_error(
-                "klatch: a signal ended the command in the machine; if the memory was too small, the kernel sent it: raise --memory",
-            );
-        }
-        Ok(answer)
-    }
-
     fn execute(mut self) -> anyhow::Result<ExitCode> {
         let tail = self.command.len();
         if self.program.is_none() {
             check_command(&mut self.command)?;
         }
-        let interrupted = interrupted()?;
-        let answer = self.answer(&interrupted)?;
+        let interrupted = flag_on_interrupt()?;
+        if let Some(out) = &self.out {
+            // After minutes of emulation it would be too late.
+            create_folder(out).with_context(|| format!("cannot make the folder {}", out.display()))?;
+            check_can_write(&out.join("result"))?;
+        }
+        let java = self.java.as_deref().map(|java| Java::find(Some(java), JLINK_SINCE)).transpose()?;
+        let exec = klatch_lab::Exec {
+            machine: self.machine.spec()?,
+            limit: self.limit.0,
+            counters: self.counters.as_deref().map(Boot::counters).transpose()?,
+            counting: if self.operations { Counting::Operations } else { Counting::Whole },
+            snapshots: if self.boot_anew { Snapshots::Anew } else { Snapshots::Kept(notice) },
+            program: self.program,
+            java: java.map(|java| java.path),
+            modules: self.module,
+            scheduler: self.scheduler,
+            files: self.files,
+            command: self.command,
+        };
+        let answer = boot_and_show(&exec, &interrupted)?;
         let mut ending = Ending::default();
         if let Some(out) = &self.out {
             answer.save_files(out)?;
             ending.places.push(("results", out.clone()));
         }
-        if let Some(counts) = counts_of(&answer)? {
+        if let Some(counts) = answer.counts().context(NO_COUNTS)? {
             print(lab_counts(&counts, ROUTINES));
             ending.answer = lab_answer(&counts);
             // Counts are there to be compared with those of another build or setting.

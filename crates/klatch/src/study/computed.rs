@@ -1,28 +1,24 @@
 //! Studies whose trials are computed: boots of the lab, and simulated runs.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use klatch_lab::{
-    Architecture, Boot, BootKernel, Counting, Image, Job, LabError, machine_image, require_programs,
-};
+use klatch_lab::{Boot, Counting, Job, LabError};
 use klatch_platforms::{Java, PlatformRequest};
-use klatch_record::lab::{Configuration, Outcome};
+use klatch_record::lab::Outcome;
 use klatch_record::{SENSITIVITY, error_chain, save_json};
 use klatch_report::{Progress, computed_plan, lab_summary, simulated_claims, simulated_study};
-use klatch_schedulers::SchedulerSpec;
 use klatch_study::{
-    ComputedCell, ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, Emulated,
-    EmulatedStudy, Simulator, Store, StudyFile, run_computed, sensitivity,
+    ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, Emulated, EmulatedStudy, Simulator,
+    Store, StudyFile, leave_out, prepare, run_computed, sensitivity,
 };
 
 use super::Study;
 use crate::INTERRUPTED;
-use crate::lab::{image, interrupted, kernel, notice};
+use crate::interrupt::flag_on_interrupt;
+use crate::lab::{notice, steps};
 use crate::output::{print_error, print_line, print_text};
 use crate::report::{save_lab_report, save_report};
 use crate::simulate::this_machine;
@@ -42,26 +38,13 @@ impl Study {
             print_text(computed_plan(&plan, |cell| Job::new(cell, Counting::of(&study)).commands));
             return Ok(ExitCode::SUCCESS);
         }
-        let left_out = leave_out(&mut plan.cells)?;
+        let left_out = leave_out(&mut plan.cells);
+        anyhow::ensure!(!plan.cells.is_empty(), "nothing is left to boot; {}", left_out.join("; "));
+        left_out.iter().for_each(print_error);
         let PlatformRequest { java, .. } = self.platforms.request();
         let java = study.java.then(|| Java::find(java.as_deref(), JAVA_MIN)).transpose()?;
-        // Download kernels before the first boot, so that parallel boots do not download the same one.
-        let mut kernels = BTreeMap::new();
-        for cell in &plan.cells {
-            if !kernels.contains_key(&cell.job.kernel) {
-                let found = kernel(&cell.job.kernel, None)?;
-                // It downloads the configuration, if a scheduler needs it.
-                machine_image(&Image::empty(found.architecture), &found, &cell.job.scheduler)?;
-                kernels.insert(cell.job.kernel.clone(), found);
-            }
-        }
-        let java = java.as_ref().map(|java| java.path.as_path());
-        let mut images = BTreeMap::new();
-        for found in kernels.values() {
-            if let Entry::Vacant(new) = images.entry(found.architecture) {
-                new.insert(image(found.architecture, java)?);
-            }
-        }
+        let (kernels, images) =
+            prepare(&plan.cells, java.as_ref().map(|java| java.path.as_path()), &steps())?;
         let machine = Emulated {
             kernels,
             images,
@@ -71,7 +54,7 @@ impl Study {
             limit: self.limit.map_or(LIMIT, |limit| limit.0),
             twice: self.twice,
             show: study.show.clone(),
-            interrupted: interrupted()?,
+            interrupted: flag_on_interrupt()?,
             notice,
         };
         let store = self.store(file)?;
@@ -156,90 +139,7 @@ impl Study {
     }
 }
 
-/// Removes the cells whose kernel or scheduler is not on this machine. Returns a line for each kernel and scheduler, with the way to get it.
-fn leave_out(cells: &mut Vec<ComputedCell<Configuration>>) -> anyhow::Result<Vec<String>> {
-    let mut lines: BTreeMap<String, usize> = BTreeMap::new();
-    cells.retain(|cell| {
-        let missing = missing_kernel(&cell.job.kernel).or_else(|| missing_scheduler(&cell.job.scheduler));
-        let is_here = missing.is_none();
-        missing.into_iter().for_each(|line| *lines.entry(line).or_default() += 1);
-        is_here
-    });
-    let line = |(line, count): (String, usize)| {
-        let cells = if count == 1 { "cell is" } else { "cells are" };
-        format!("{count} {cells} left out: {line}")
-    };
-    let lines: Vec<String> = lines.into_iter().map(line).collect();
-    anyhow::ensure!(!cells.is_empty(), "nothing is left to boot; {}", lines.join("; "));
-    lines.iter().for_each(print_error);
-    Ok(lines)
-}
-
-fn missing_kernel(name: &str) -> Option<String> {
-    if BootKernel::check(name).is_err() {
-        return Some(format!("there is no kernel {name} here; get it by `klatch lab get-kernel {name}`"));
-    }
-    // Without the own one nothing at all could be booted, which is an error.
-    let other = Some(Architecture::of_kernel_name(name)).filter(|one| *one != Architecture::default());
-    other.and_then(|architecture| require_programs(architecture).err()).map(|error| error.to_string())
-}
-
-fn missing_scheduler(name: &str) -> Option<String> {
-    let Ok(SchedulerSpec::Program(program)) = name.parse() else { return None };
-    program.path().err()?;
-    let name = &program.program;
-    // Names without a folder are those of the sched_ext project, which are crates.
-    let way = match name.contains('/') {
-        true => "build it there".to_owned(),
-        false => format!(
-            "get it by `cargo install {name}`, which needs clang 18 or newer, and put it on the search path"
-        ),
-    };
-    Some(format!("there is no scheduler {name} here; {way}"))
-}
-
 /// The context of an error that ends a study.
 fn kept(folder: &Path) -> String {
     format!("finished trials stay in {}", folder.display())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cell(kernel: &str, scheduler: &str) -> ComputedCell<Configuration> {
-        let job = Configuration {
-            id: String::new(),
-            kernel: kernel.to_owned(),
-            cpus: 1,
-            machine: None,
-            scheduler: scheduler.to_owned(),
-            varied: Vec::new(),
-            seed: 1,
-            commands: Vec::new(),
-        };
-        ComputedCell { id: String::new(), at: BTreeMap::new(), job }
-    }
-
-    #[test]
-    fn cells_of_what_is_not_here_are_left_out_with_the_way_to_get_it() {
-        let mut cells = vec![
-            cell("6.18", "kernel"),
-            cell("0.1", "kernel"),
-            cell("0.1", "o1"),
-            cell("6.18", "scx_nowhere --slow"),
-            cell("6.18", "./no/scx_mine"),
-        ];
-        let lines = leave_out(&mut cells).unwrap();
-        assert_eq!(cells.len(), 1);
-        let expected = [
-            "2 cells are left out: there is no kernel 0.1 here; get it by `klatch lab get-kernel 0.1`",
-            "1 cell is left out: there is no scheduler ./no/scx_mine here; build it there",
-            "1 cell is left out: there is no scheduler scx_nowhere here; get it by `cargo install scx_nowhere`, which needs \
-             clang 18 or newer, and put it on the search path",
-        ];
-        assert_eq!(lines, expected);
-        let error = leave_out(&mut vec![cell("0.1", "o1")]).unwrap_err().to_string();
-        assert!(error.starts_with("nothing is left to boot; 1 cell is left out"), "{error}");
-    }
 }

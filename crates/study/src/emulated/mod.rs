@@ -2,8 +2,10 @@
 
 mod computer;
 mod expand;
+mod here;
 #[cfg(test)]
 mod tests;
 
 pub use computer::Emulated;
 pub use expand::EmulatedStudy;
+pub use here::{leave_out, prepare};

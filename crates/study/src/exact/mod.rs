@@ -9,8 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use klatch_lab::{
-    Answer, Boot, BootKernel, COUNTERS_FILE, Counting, Cpus, Job, Preparing, START_US, Snapshots, boot,
-    counted,
+    Answer, Boot, BootKernel, Counting, Cpus, Job, Preparing, START_US, Snapshots, boot, counted,
 };
 use klatch_record::lab::{CountedBy, LabCounts};
 use klatch_record::{ExactCount, ExactRow};
@@ -125,8 +124,7 @@ fn counts_of(answer: &Answer) -> Result<LabCounts, String> {
     if let Some(step) = failed {
         return Err(step.reason().unwrap_or("it ended without a message").to_owned());
     }
-    let text = answer.files.get(COUNTERS_FILE).ok_or("nothing was counted")?;
-    let counts: LabCounts = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let counts = answer.counts().map_err(|error| error.to_string())?.ok_or("nothing was counted")?;
     let has_operations = counts.operations.as_ref().is_some_and(|operations| operations.count > 0);
     if has_operations { Ok(counts) } else { Err("it made no operation".to_owned()) }
 }
