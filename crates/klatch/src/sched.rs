@@ -7,13 +7,10 @@ use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
 use klatch_host::privileges::Program;
 use klatch_platforms::{Processes, Setting};
-use klatch_record::lab::SchedulerReport;
 use klatch_runner::Scheduler;
-use klatch_schedulers::{
-    OwnScheduler, Scheduler as Entry, SchedulerError, SchedulerSpec, all, find, running, sched_ext_state,
-};
+use klatch_schedulers::{OwnScheduler, SchedulerError, SchedulerSpec, all, find, running, sched_ext_state};
 
-use crate::output::{check_can_write, print_error, print_line, print_text, save_text_or_print};
+use crate::output::{check_can_write, print, print_error, print_line, print_text, save_text_or_print};
 
 /// Run a command under another scheduler (sched_ext)
 #[derive(Args)]
@@ -58,30 +55,14 @@ struct Run {
 impl Sched {
     pub(crate) fn execute(self) -> anyhow::Result<ExitCode> {
         match self.action {
-            Action::List { name: None } => all().iter().for_each(|scheduler| {
-                print_text(format_args!("{:<12}{}\n", scheduler.name, scheduler.summary()))
-            }),
-            Action::List { name: Some(name) } => describe(find(&name)?),
+            Action::List { name: None } => print_text(klatch_report::schedulers(all())),
+            Action::List { name: Some(name) } => print_text(klatch_report::scheduler(find(&name)?)),
             Action::Status => status()?,
             Action::Stats => stats()?,
             Action::Run(run) => return run.execute(),
         }
         Ok(ExitCode::SUCCESS)
     }
-}
-
-fn describe(scheduler: &Entry) {
-    print_text(format_args!("{}\n\n", scheduler.description()));
-    for knob in scheduler.knobs() {
-        print_text(format_args!(
-            "knob {}={} ({} to {}): {}\n",
-            knob.name, knob.default, knob.min, knob.max, knob.what
-        ));
-    }
-    scheduler
-        .stats()
-        .iter()
-        .for_each(|stat| print_text(format_args!("counts {}: {}\n", stat.name, stat.what)));
 }
 
 fn status() -> anyhow::Result<()> {
@@ -98,10 +79,7 @@ fn stats() -> anyhow::Result<()> {
     let (scheduler, counters) = running()?
         .ok_or_else(|| anyhow!("none of Klatch's schedulers is in force; see klatch sched status"))?;
     print_line(scheduler.name);
-    counters
-        .stats
-        .iter()
-        .for_each(|stat| print_line(format_args!("{:>14} {}: {}", stat.value, stat.name, stat.what)));
+    print(klatch_report::scheduler_counts(&counters.stats));
     Ok(())
 }
 
@@ -137,7 +115,7 @@ impl Run {
         let report = report?;
         match &self.out {
             Some(path) => save_text_or_print(&(serde_json::to_string(&report)? + "\n"), path)?,
-            None => print_report(&report),
+            None => print_error(klatch_report::scheduler_report(&report)),
         }
         if let Some(why) = &report.lost {
             print_error(format_args!(
@@ -147,14 +125,6 @@ impl Run {
             return Ok(ExitCode::FAILURE);
         }
         Ok(exit_code(exit_status))
-    }
-}
-
-fn print_report(report: &SchedulerReport) {
-    let knobs = report.knobs.iter().map(|(name, value)| format!(" {name}={value}"));
-    print_error(format_args!("\nscheduler {}{}", report.scheduler, knobs.collect::<String>()));
-    for stat in &report.observed.stats {
-        print_error(format_args!("{:>14} {}: {}", stat.value, stat.name, stat.what));
     }
 }
 

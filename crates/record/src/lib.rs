@@ -117,7 +117,7 @@ pub use record::{
     Build, Checks, Class, CrowdInfo, CrowdProgram, Platform, Record, Role, Runtime, SCHEMA_NAME, Score,
     UsageOfBoth, VmInForce,
 };
-pub use replay::{Replay, ReplayStep, ReplayTask};
+pub use replay::{Replay, ReplayError, ReplayStep, ReplayTask};
 pub use request_parts::{Body, HeaderValues, RequestDigest, RequestError, RequestParts, UrlChoice};
 pub use requirement::{Judgement, JudgementStatus, Relation, Requirement, RequirementError};
 pub use results::Results;

@@ -40,7 +40,42 @@ pub enum ReplayStep {
     Sleep,
 }
 
+/// The reason why a replay cannot be simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// A task is woken that is not there.
+    #[error("task {task} is woken, and there are {tasks} tasks")]
+    NoTask {
+        /// Index of the task.
+        task: u32,
+        /// Number of tasks.
+        tasks: u32,
+    },
+    /// Nothing is woken.
+    #[error("no task is woken in it, and wake-ups are what a replay counts")]
+    NoWakeUp,
+}
+
 impl Replay {
+    /// Checks that it can be simulated.
+    ///
+    /// # Errors
+    /// See [`ReplayError`].
+    pub fn check(&self) -> Result<(), ReplayError> {
+        let tasks = self.tasks.len() as u32;
+        let steps = self.tasks.iter().flat_map(|task| &task.steps);
+        let woken = steps.filter_map(|step| match step {
+            ReplayStep::Wake(task) => Some(*task),
+            ReplayStep::Run(_) | ReplayStep::Sleep => None,
+        });
+        let unknown = woken.chain(self.outside.iter().map(|(_, task)| *task)).find(|task| *task >= tasks);
+        match unknown {
+            Some(task) => Err(ReplayError::NoTask { task, tasks }),
+            None if self.wake_ups() == 0 => Err(ReplayError::NoWakeUp),
+            None => Ok(()),
+        }
+    }
+
     /// Wake-ups by its tasks and from outside.
     pub fn wake_ups(&self) -> u64 {
         let steps = self.tasks.iter().flat_map(|task| &task.steps);

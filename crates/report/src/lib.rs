@@ -34,6 +34,7 @@ mod read;
 mod requirement;
 mod run_progress;
 mod runs_progress;
+mod schedulers;
 mod simulation;
 mod stages_text;
 mod strokes;
@@ -86,6 +87,7 @@ pub use read::{ReadError, Run, Source, read};
 pub use requirement::{annotations, judged_duet, judged_study, junit, requirements, worst};
 pub use run_progress::{RunProgress, so_far};
 pub use runs_progress::RunsProgress;
+pub use schedulers::{scheduler, scheduler_counts, scheduler_report, schedulers};
 pub use simulation::{
     MeasuredWaits, described, simulated_answer, simulated_claims, simulated_run, simulated_study,
 };
@@ -94,7 +96,7 @@ pub use study_plan::{computed_plan, study_plan};
 pub use study_progress::StudyProgress;
 pub use summary::{crowd, headline, one_line, percentile_table, role_and_number, trials, warnings};
 pub use table::{Column, TextTable, at_width, can_move_cursor, fitted, width};
-pub use trace::{trace_summary, trace_waits};
+pub use trace::{simulated_trace, trace_summary, trace_waits};
 pub use watch::{LiveState, Talk, TalkRooms, watch_page};
 pub use why::why;
 pub use write::{HtmlError, csv, html, json, markdown};

@@ -1,7 +1,10 @@
-//! Traces of scheduler events as text.
+//! Traces of scheduler events as text, and the trace of a simulated run.
 
-use klatch_instruments::{ThreadSummary, TraceFile, TraceSummary, WaitsBy, queue_waits};
+use klatch_instruments::{
+    ThreadSummary, TraceEvent, TraceFile, TraceKind, TraceSummary, WaitsBy, queue_waits,
+};
 use klatch_record::{grouped, printable_line};
+use klatch_simulator::{Recorded, ScheduleEvent, Scheduled};
 
 use crate::number::three_digits;
 use crate::table::{Column, TextTable};
@@ -64,4 +67,20 @@ pub fn trace_summary(summary: Option<TraceSummary>) -> String {
         table.row([name, format!("{ran_s:.6}"), runs, waits, woken, moved]);
     }
     format!("{length_s:.3} s on {cpus} CPUs\n\n{counts}\n\n{table}\n")
+}
+
+/// The events of a simulated run as a trace, with thread ids from 1 as 0 is the idle task.
+pub fn simulated_trace(recorded: &Recorded) -> TraceFile {
+    let thread = |task: Option<u32>| task.map_or(0, |task| task + 1);
+    let event = |event: &ScheduleEvent| {
+        let (kind, state, task, other) = match event.what {
+            Scheduled::Switch { from, runnable, to } => {
+                (TraceKind::Switch, u8::from(!runnable), thread(from), thread(to))
+            }
+            Scheduled::Wake { task, by } => (TraceKind::Waking, 0, thread(Some(task)), thread(by)),
+        };
+        TraceEvent { ns: event.ns, kind, state, cpu: event.cpu as u16, task, other, tgid: 1 }
+    };
+    let names = recorded.names.iter().enumerate().map(|(task, name)| (task as u32 + 1, name.clone()));
+    TraceFile { events: recorded.events.iter().map(event).collect(), lost: Some(0), names: names.collect() }
 }

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
-use klatch_instruments::{TraceEvent, TraceFile, TraceKind};
 use klatch_platforms::Setting;
-use klatch_record::{Replay, ReplayStep};
-use klatch_report::{Ending, MeasuredWaits, Progress, described, simulated_answer, simulated_run};
-use klatch_simulator::{
-    Cell, Hardware, Recorded, ScheduleEvent, Scheduled, SchedulerSpec, Workload, simulate_recorded,
+use klatch_record::Replay;
+use klatch_report::{
+    Ending, MeasuredWaits, Progress, described, simulated_answer, simulated_run, simulated_trace,
 };
+use klatch_simulator::{Cell, Hardware, Recorded, SchedulerSpec, Workload, simulate_recorded};
 use serde_json::json;
 
 use super::{CostArgs, topology};
@@ -142,46 +141,15 @@ impl Run {
     }
 }
 
-/// Writes a trace file, with thread ids from 1 as 0 is the idle task.
 fn save_trace(path: &Path, recorded: &Recorded) -> anyhow::Result<()> {
-    let thread = |task: Option<u32>| task.map_or(0, |task| task + 1);
-    let event = |event: &ScheduleEvent| {
-        let (kind, state, task, other) = match event.what {
-            Scheduled::Switch { from, runnable, to } => {
-                (TraceKind::Switch, u8::from(!runnable), thread(from), thread(to))
-            }
-            Scheduled::Wake { task, by } => (TraceKind::Waking, 0, thread(Some(task)), thread(by)),
-        };
-        TraceEvent { ns: event.ns, kind, state, cpu: event.cpu as u16, task, other, tgid: 1 }
-    };
-    let names = recorded.names.iter().enumerate().map(|(task, name)| (task as u32 + 1, name.clone()));
-    let trace = TraceFile {
-        events: recorded.events.iter().map(event).collect(),
-        lost: Some(0),
-        names: names.collect(),
-    };
     let cannot_write = |error| anyhow::anyhow!("cannot write {}: {error}", path.display());
     let out = std::fs::File::create_new(path).map_err(cannot_write)?;
-    trace.write(std::io::BufWriter::new(out)).map_err(cannot_write)
+    simulated_trace(recorded).write(std::io::BufWriter::new(out)).map_err(cannot_write)
 }
 
 fn replay(path: &Path) -> anyhow::Result<Replay> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let replay: Replay = serde_json::from_str(&text).with_context(|| path.display().to_string())?;
-    let tasks = replay.tasks.len() as u32;
-    let steps = replay.tasks.iter().flat_map(|task| &task.steps);
-    let woken = steps.filter_map(|step| match step {
-        ReplayStep::Wake(task) => Some(*task),
-        ReplayStep::Run(_) | ReplayStep::Sleep => None,
-    });
-    let unknown = woken.chain(replay.outside.iter().map(|(_, task)| *task)).find(|task| *task >= tasks);
-    if let Some(task) = unknown {
-        anyhow::bail!("{}: task {task} is woken, and there are {tasks} tasks", path.display());
-    }
-    anyhow::ensure!(
-        replay.wake_ups() > 0,
-        "{}: no task is woken in it, and wake-ups are what a replay counts",
-        path.display()
-    );
+    replay.check().with_context(|| path.display().to_string())?;
     Ok(replay)
 }
