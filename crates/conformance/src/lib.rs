@@ -6,6 +6,7 @@ mod echo;
 mod finding;
 mod http;
 mod irc;
+mod server;
 mod stream;
 mod table;
 mod web;
@@ -22,6 +23,7 @@ use crate::finding::Checked;
 
 pub use echo::{EchoWire, check_echo};
 pub use finding::{Duty, Finding, Outcome};
+pub use server::check_server;
 pub use table::{row, summary};
 pub use web::{SiteSubject, check_site};
 pub use websocket::check_websocket;

@@ -5,9 +5,7 @@ use std::net::Ipv4Addr;
 use std::process::ExitCode;
 
 use clap::Args;
-use klatch_conformance::{
-    EchoWire, Finding, SiteSubject, Subject, check, check_echo, check_site, check_websocket, row, summary,
-};
+use klatch_conformance::{Finding, Subject, check_server, row, summary};
 use klatch_platforms::{PlatformRequest, ResolvedPlatform, Server, Setting, resolve};
 use klatch_record::{
     Class, Endpoint, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind,
@@ -151,7 +149,7 @@ impl Conformance {
 
     fn check(&self, server: &Checked<'_>) -> anyhow::Result<Vec<Finding>> {
         let answer_timeout = self.timeout.0;
-        let (endpoint, address) = (server.endpoint, server.endpoint.to_string());
+        let endpoint = server.endpoint;
         anyhow::ensure!(
             endpoint.tls.is_none(),
             "the kit has no checks for transport {}; every run checks the certificate and each record, and --transport plain or ws the rest",
@@ -167,22 +165,8 @@ impl Conformance {
                 progress.at(made.get());
             }
         };
-        let echo = |wire| check_echo(&address, wire, answer_timeout, on_finding);
         let subject = Subject { class: server.class, pid: server.pid, answer_timeout };
-        let findings = match (endpoint.protocol, &endpoint.websocket) {
-            (ProtocolName::Echo, _) => echo(EchoWire::Plain),
-            (ProtocolName::Redis, _) => echo(EchoWire::Redis),
-            (ProtocolName::Postgres, _) => echo(EchoWire::Postgres),
-            (ProtocolName::Http, _) if self.workload == WorkloadKind::Rr => echo(EchoWire::Http),
-            (ProtocolName::Http, _) => {
-                let subject = SiteSubject { static_only: server.static_only, answer_timeout };
-                check_site(&address, &subject, on_finding)
-            }
-            (ProtocolName::Irc, Some(websocket)) => {
-                check_websocket(&address, websocket, &subject, on_finding)
-            }
-            _ => check(&address, &subject, on_finding),
-        }?;
+        let findings = check_server(endpoint, self.workload, &subject, server.static_only, on_finding)?;
         drop(progress);
         if self.json {
             print_line(serde_json::to_string_pretty(&findings)?);

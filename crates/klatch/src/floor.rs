@@ -1,16 +1,14 @@
 //! `klatch floor`: the study `floor` with a loopback probe, and its history file.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Args;
-use klatch_record::{FloorResult, WorkloadKind};
+use klatch_record::WorkloadKind;
 use klatch_report::{Ending, StudyProgress, floor_history};
 use klatch_runner::Machine;
-use klatch_study::compare::FloorProbe;
+use klatch_study::compare::{FloorHistory, FloorProbe};
 use klatch_study::{StopRule, Store, load, run_study};
 
 use crate::INTERRUPTED;
@@ -70,7 +68,8 @@ impl Floor {
         let history =
             self.history.unwrap_or_else(|| PathBuf::from("bench/history").join(name).with_extension("jsonl"));
         // After minutes of measuring it would be too late.
-        let history = History::open(history)?;
+        let cannot_append = format!("cannot append to {}", history.display());
+        let history = FloorHistory::open(history).context(cannot_append.clone())?;
         let file = load(name)?;
         let mut plan = file.measured(&study::base(&self.platforms, &self.out), self.seed)?;
         if !self.only.is_empty() {
@@ -99,68 +98,16 @@ impl Floor {
         } else {
             print_text(format_args!("\n{}", klatch_report::floor(&result)));
         }
-        history.append(&result)?;
+        history.append(&result).with_context(|| format!("{cannot_append}; the result is above"))?;
         if !self.json {
-            let report = floor_history(&history.path, std::slice::from_ref(&result));
+            let report = floor_history(history.path(), std::slice::from_ref(&result));
             let next = match self.blocks < BLOCKS {
                 true => next::again(&[("--blocks", &BLOCKS.to_string())]),
-                false => next::words(&["klatch", "report", &history.path.display().to_string()]),
+                false => next::words(&["klatch", "report", &history.path().display().to_string()]),
             };
-            let places = vec![("results", store.folder().to_owned()), ("history", history.path.clone())];
+            let places = vec![("results", store.folder().to_owned()), ("history", history.path().to_owned())];
             next::print_ending(Ending { answer: report.answer, places, next });
         }
         Ok(ExitCode::SUCCESS)
-    }
-}
-
-/// The file with the results of earlier calls, open for one more.
-struct History {
-    path: PathBuf,
-    file: File,
-}
-
-impl History {
-    fn open(path: PathBuf) -> anyhow::Result<History> {
-        let open = || {
-            path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-            OpenOptions::new().create(true).append(true).open(&path)
-        };
-        let file = open().with_context(|| format!("cannot append to {}", path.display()))?;
-        Ok(History { path, file })
-    }
-
-    fn append(&self, result: &FloorResult) -> anyhow::Result<()> {
-        let line = serde_json::to_string(result)? + "\n";
-        let written = (&self.file).write_all(line.as_bytes());
-        written.with_context(|| format!("cannot append to {}; the result is above", self.path.display()))
-    }
-}
-
-impl Drop for History {
-    /// Removes a file in which nothing was written.
-    fn drop(&mut self) {
-        if self.file.metadata().is_ok_and(|file| file.is_file() && file.len() == 0) {
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_history_that_cannot_be_appended_to_is_an_error_before_anything_is_measured() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = History::open(folder.path().to_owned()).err().unwrap().to_string();
-        assert_eq!(error, format!("cannot append to {}", folder.path().display()));
-        let path = folder.path().join("new/floor.jsonl");
-        let history = History::open(path.clone()).unwrap();
-        assert!(path.is_file());
-        drop(history);
-        assert!(!path.exists(), "nothing was measured");
-        std::fs::write(&path, "{}\n").unwrap();
-        drop(History::open(path.clone()).unwrap());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
     }
 }

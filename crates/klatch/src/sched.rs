@@ -1,7 +1,7 @@
 //! `klatch sched`: early schedulers, loaded for the time of a command.
 
 use std::path::PathBuf;
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use clap::{Args, Subcommand};
@@ -10,6 +10,7 @@ use klatch_platforms::{Processes, Setting};
 use klatch_runner::Scheduler;
 use klatch_schedulers::{OwnScheduler, SchedulerError, SchedulerSpec, all, find, running, sched_ext_state};
 
+use crate::lab::exit_code;
 use crate::output::{check_can_write, print, print_error, print_line, print_text, save_text_or_print};
 
 /// Run a command under another scheduler (sched_ext)
@@ -124,13 +125,6 @@ impl Run {
             ));
             return Ok(ExitCode::FAILURE);
         }
-        Ok(exit_code(exit_status))
+        Ok(ExitCode::from(exit_code(exit_status)))
     }
-}
-
-/// Exit code by the convention of shells: 128 + the signal number if a signal ended the command.
-fn exit_code(exit_status: ExitStatus) -> ExitCode {
-    use std::os::unix::process::ExitStatusExt;
-    let code = exit_status.code().or_else(|| exit_status.signal().map(|signal| 128 + signal)).unwrap_or(1);
-    ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

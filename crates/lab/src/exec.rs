@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use klatch_record::lab::KERNEL_SCHEDULER;
+use klatch_record::lab::{DEFAULT_KERNEL, KERNEL_SCHEDULER};
 use klatch_schedulers::SchedulerSpec;
 
 use crate::boot::boot;
@@ -79,6 +79,20 @@ const SHELL_PROGRAMS: [(&str, &[&str]); 14] = [
     ("tail", &["tail"]),
 ];
 
+impl Default for ExecMachine {
+    /// The pinned kernel on one CPU, with 1 GB and seed 1.
+    fn default() -> ExecMachine {
+        ExecMachine {
+            kernel: DEFAULT_KERNEL.to_owned(),
+            modules: None,
+            cpus: Cpus::Number(1),
+            parameters: String::new(),
+            memory_mb: 1024,
+            seed: 1,
+        }
+    }
+}
+
 impl ExecMachine {
     /// The boot of this machine, which runs a shell unless it gets a job.
     pub fn boot<'a>(
@@ -122,6 +136,23 @@ pub fn shell_image(kernel: &BootKernel, progress: &dyn Fn(Preparing<'_>)) -> Res
 }
 
 impl Exec {
+    /// A command in the default machine, without counters.
+    pub fn new(command: Vec<String>, limit: Duration, snapshots: Snapshots) -> Exec {
+        Exec {
+            machine: ExecMachine::default(),
+            limit,
+            counters: None,
+            counting: Counting::Whole,
+            snapshots,
+            program: None,
+            java: None,
+            modules: Vec::new(),
+            scheduler: None,
+            files: Vec::new(),
+            command,
+        }
+    }
+
     /// Boots the machine, which runs the command. `progress` receives what is made or downloaded for it, and the boot.
     ///
     /// # Errors

@@ -63,11 +63,10 @@ pub fn lab_difference_answer(
     [first_name, last_name]: [&str; 2],
 ) -> String {
     let of = |counts: &LabCounts| counts.total().get(event).unwrap_or_default();
-    if let (Some(first), Some(last)) = (&before.operations, &after.operations)
+    if let (Some(_), Some(last)) = (&before.operations, &after.operations)
         && of(before) > 0
     {
-        let [from, to] = [(before, first), (after, last)]
-            .map(|(counts, operations)| of(counts) as f64 / operations.count.max(1) as f64);
+        let [from, to] = [before, after].map(|counts| counts.total_per_operation(event));
         let percent = (to / from - 1.0) * 100.0;
         let event = event.replace('_', " ");
         return match from == to {

@@ -3,18 +3,17 @@
 use std::fmt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{ExitCode, ExitStatus};
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use klatch_instruments::counters::Counters;
-use klatch_instruments::{COUNT_OPERATIONS, Targets, lab_counts};
-use klatch_lab::{Boot, COUNTERS_FILE, Counting, Cpus, Exec, ExecMachine, Snapshots};
+use klatch_lab::{
+    Boot, COUNTERS_FILE, Counting, Exec, ExecMachine, Snapshots, count_operations, count_whole,
+};
 use klatch_record::lab::{DEFAULT_KERNEL, EventCounts, KERNEL_SCHEDULER, LabCounts};
-use klatch_record::save_json;
 use klatch_report::{Ending, lab_difference, lab_difference_answer};
 
 use super::{LIMIT, NO_COUNTS, SIGNAL_BASE, boot_and_show, check_command, notice};
@@ -49,42 +48,16 @@ impl Counted {
             Some(program) => program,
             None => std::env::current_exe().context("cannot find this program")?,
         };
-        let mut command = Command::new(&program);
-        command.args(&self.command).stdin(Stdio::null());
-        if self.operations {
-            return count_operations(command);
-        }
-        // Nothing else lies between the counters and the clock, so that both see the same instructions.
-        counters.open()?;
-        let started = Instant::now();
-        let status = command.status();
-        let elapsed_ns = started.elapsed().as_nanos() as u64;
-        let closed = counters.close()?;
-        let status = status.with_context(|| format!("cannot run klatch {}", self.command.join(" ")))?;
-        // A run with such instruments opens the counters itself. Its record has the result.
-        if closed {
-            let counts = lab_counts(&counters, self.command, &program, &Targets::default())?;
-            let counts = LabCounts { elapsed_ns, ..counts };
-            save_json(&counts, Path::new(COUNTERS_FILE))?;
-        }
+        let status = match self.operations {
+            true => count_operations(&program, &self.command)?,
+            false => count_whole(&counters, &program, self.command)?,
+        };
         Ok(ExitCode::from(exit_code(status)))
     }
 }
 
-/// Runs a command that counts its operations itself.
-fn count_operations(mut command: Command) -> anyhow::Result<ExitCode> {
-    let file = std::env::current_dir().context("this folder is gone")?.join(COUNTERS_FILE);
-    command.env(COUNT_OPERATIONS, &file);
-    let status = command.status().context("cannot run the command")?;
-    anyhow::ensure!(
-        !status.success() || file.exists(),
-        "the command counted no operations; only run and probe have operations to count"
-    );
-    Ok(ExitCode::from(exit_code(status)))
-}
-
 /// The exit status of a command; a signal is passed on as shells do.
-fn exit_code(status: ExitStatus) -> u8 {
+pub(crate) fn exit_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| SIGNAL_BASE + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
@@ -138,26 +111,20 @@ impl Side<'_> {
             other => Some(other.parse()?),
         };
         print_error(format_args!("counting under {self}"));
-        let operations = matches!(command.first().map(String::as_str), Some("run" | "probe"));
         let exec = Exec {
             machine: ExecMachine {
                 kernel: self.kernel.to_owned(),
-                modules: None,
-                cpus: Cpus::Number(1),
                 parameters: self.parameters.to_owned(),
                 memory_mb: MEMORY_MB,
-                seed: 1,
+                ..ExecMachine::default()
             },
-            limit: LIMIT.0,
             counters: Some(Boot::counters(DEFAULT)?),
-            counting: if operations { Counting::Operations } else { Counting::Whole },
-            snapshots: Snapshots::Kept(notice),
-            program: None,
-            java: None,
-            modules: Vec::new(),
+            counting: match command.first().map(String::as_str) {
+                Some("run" | "probe") => Counting::Operations,
+                _ => Counting::Whole,
+            },
             scheduler,
-            files: Vec::new(),
-            command: command.to_vec(),
+            ..Exec::new(command.to_vec(), LIMIT.0, Snapshots::Kept(notice))
         };
         let answer = boot_and_show(&exec, interrupted)?;
         let failed = answer.steps.iter().any(|step| step.status != Some(0));
@@ -237,12 +204,8 @@ impl Compare {
             },
             ..Ending::default()
         });
-        // Of each operation, if these were counted.
-        let total = |counts: &LabCounts| {
-            let operations = counts.operations.as_ref().map_or(1, |operations| operations.count.max(1));
-            counts.total().get(&self.by).unwrap_or_default() as f64 / operations as f64
-        };
-        let grew = (total(&after) / total(&before).max(f64::MIN_POSITIVE) - 1.0) * 100.0;
+        let [from, to] = [&before, &after].map(|counts| counts.total_per_operation(&self.by));
+        let grew = (to / from.max(f64::MIN_POSITIVE) - 1.0) * 100.0;
         Ok(match self.within {
             Some(within) if grew > within => ExitCode::FAILURE,
             _ => ExitCode::SUCCESS,

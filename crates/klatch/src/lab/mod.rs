@@ -21,6 +21,7 @@ use klatch_record::{create_folder, error_chain};
 use klatch_report::{Ending, Progress, lab_answer, lab_counts};
 use klatch_schedulers::SchedulerSpec;
 
+pub(crate) use self::counters::exit_code;
 use crate::INTERRUPTED;
 use crate::interrupt::flag_on_interrupt;
 use crate::next;

@@ -220,6 +220,12 @@ impl LabCounts {
         total
     }
 
+    /// The total of an event, of each operation if these were counted; 0 for an unknown event.
+    pub fn total_per_operation(&self, event: &str) -> f64 {
+        let operations = self.operations.as_ref().map_or(1, |operations| operations.count.max(1));
+        self.total().get(event).unwrap_or_default() as f64 / operations as f64
+    }
+
     /// The value of a column `EVENT_per_operation`: events of the machine for each operation; `kernel_EVENT_per_operation` without those of
     /// programs.
     fn per_operation(&self, name: &str) -> Option<f64> {

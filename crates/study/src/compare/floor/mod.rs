@@ -2,6 +2,7 @@
 //! probed before each start of a server.
 
 mod clients;
+mod history;
 mod netperf;
 mod probe;
 mod table;
@@ -14,6 +15,8 @@ use klatch_record::{
 };
 use klatch_runner::{Executor, Plan, RunError, VisitEvent, now};
 use thiserror::Error;
+
+pub use history::FloorHistory;
 
 /// No trial of the study was valid.
 #[derive(Debug, Error)]

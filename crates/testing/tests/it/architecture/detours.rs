@@ -29,7 +29,7 @@ const EXCEPTIONS: [Exception; 6] = [
         reason: "copies of this process that pass messages; they start no program",
     },
     Exception {
-        file: "crates/klatch/src/lab/counters.rs",
+        file: "crates/lab/src/count.rs",
         reason: "in the emulated machine; nothing may lie between its counters and the program",
     },
 ];
