@@ -111,6 +111,7 @@ fn of_duet(error: &DuetError) -> Option<String> {
     match error {
         DuetError::Run(error) => of_run(error),
         DuetError::OneCpu => Some("leave out --together".to_owned()),
+        DuetError::ShortStarts { .. } => Some("raise --duration, or lower --starts or --warmup".to_owned()),
         DuetError::Names(_) => Some("use --name-a or --name-b".to_owned()),
         _ => None,
     }

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use klatch_record::{CPU_PER_MESSAGE, Comparison, Estimator, Side, Unit};
-use klatch_report::{Ending, Progress, ReadError, comparison_answer, deciding_duet, read};
+use klatch_record::{Comparison, Estimator};
+use klatch_report::{Ending, Progress, comparison_answer, undecided_comparison};
 use klatch_study::compare::{Terms, compare};
 
 use crate::interrupt::{NOTHING_KEPT, end_at_once};
@@ -87,20 +87,8 @@ impl Compare {
 
     /// The duet that decides what single starts, or a difference that is not shown, leave open; else the page of both.
     fn next(&self, comparisons: &[Comparison]) -> anyhow::Result<Vec<String>> {
-        let shown = |one: &Comparison| {
-            let metrics = one.metrics.iter().filter(|metric| metric.metric == CPU_PER_MESSAGE);
-            metrics.filter_map(|metric| metric.ratio).any(|ratio| ratio.shows_difference())
-        };
-        let open = comparisons.iter().find(|one| one.unit == Unit::Trial || !shown(one));
-        if let Some(Comparison { a, b, .. }) = open {
-            let last = |side: &Side| {
-                Ok::<_, ReadError>(read(Path::new(&side.path))?.runs.pop().map(|run| run.record))
-            };
-            if let (Some(a), Some(b)) = (last(a)?, last(b)?)
-                && let Some(duet) = deciding_duet(&a, &b)
-            {
-                return Ok(duet);
-            }
+        if let Some(duet) = undecided_comparison(comparisons)? {
+            return Ok(duet);
         }
         let path = |path: &Path| path.display().to_string();
         Ok([next::words(&["klatch", "report"]), vec![path(&self.a), path(&self.b)]].concat())

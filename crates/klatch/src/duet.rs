@@ -8,9 +8,9 @@ use clap::Args;
 use klatch_lab::BootKernel;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
 use klatch_record::lab::DEFAULT_KERNEL;
-use klatch_record::{Duet as DuetResult, DuetEnd, SERVER_CPU, Workload, error_chain, save_json};
-use klatch_report::{DuetLine, Ending, Gate, Progress, about, judged_duet};
-use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, PAIRS_MIN, duet};
+use klatch_record::{Duet as DuetResult, DuetEnd, Workload, error_chain, save_json};
+use klatch_report::{DuetLine, Ending, Gate, Progress, about, judged_duet, longer_duet};
+use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, DuetSchedule as Schedule, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 use klatch_study::ExactCounter;
 
@@ -132,14 +132,9 @@ const SIDES: &str = "Sides";
 const SCHEDULE: &str = "Schedule";
 const RESULT: &str = "Result";
 
-/// Time of the next duet after a hopeless one, relative to what the noise so far needs, as that is an estimate.
-const AGAIN: f64 = 1.3;
 /// A difference that matters to nobody unless a gate asks for it.
 const SMALL: f64 = 0.02;
 
-/// Time of a duet, and the longest time of one that ends when its interval is narrow.
-const USUAL: Duration = Duration::from_secs(120);
-const LONGEST: Duration = Duration::from_secs(3600);
 /// A duet that took this much longer than its time says so.
 const LATE: f64 = 1.1;
 
@@ -151,41 +146,23 @@ impl DuetSchedule {
         slice: Option<Duration>,
         folder_name: &str,
     ) -> anyhow::Result<DuetPlan> {
-        let usual = DuetPlan::usual(sides, 1, 0.95);
-        let time = self.time();
-        let fitting = (time.as_secs_f64() / usual.time.as_secs_f64()).round() as u32;
-        let most = if self.within.is_some() { 1000 } else { 100 };
-        let starts = self.starts.unwrap_or(fitting.clamp(3, most));
-        let per_start = time / starts;
-        let warmup = self.warmup.map_or(usual.warmup, |time| time.0);
-        let slice = self.slice.map_or(slice.unwrap_or(usual.slice), |time| time.0);
-        let range = Duration::from_millis(10)..=Duration::from_secs(10);
-        anyhow::ensure!(range.contains(&slice), "slice must be 10 ms to 10 s, got {slice:?}");
-        let needed = warmup + 2 * PAIRS_MIN * slice;
-        anyhow::ensure!(
-            per_start >= needed,
-            "each of {starts} starts has {:.1} s, and a warm-up of {:.1} s with {PAIRS_MIN} pairs of slices of {:.0} ms needs {:.1} s: \
-             raise --duration, or lower --starts or --warmup",
-            per_start.as_secs_f64(),
-            warmup.as_secs_f64(),
-            slice.as_secs_f64() * 1e3,
-            needed.as_secs_f64()
-        );
-        Ok(DuetPlan {
-            time,
-            slice,
-            warmup,
-            starts,
+        let asked = self.asked();
+        let plan = DuetPlan::scheduled(sides, &Schedule { slice: asked.slice.or(slice), ..asked })?;
+        Ok(DuetPlan { together: self.together, folder_name: folder_name.to_owned(), ..plan })
+    }
+
+    fn asked(&self) -> Schedule {
+        Schedule {
+            time: self.duration.map(|time| time.0),
             within: self.within.map(|within| within.0 / 100.0),
-            together: self.together,
-            folder_name: folder_name.to_owned(),
-            ..usual
-        })
+            starts: self.starts,
+            slice: self.slice.map(|time| time.0),
+            warmup: self.warmup.map(|time| time.0),
+        }
     }
 
     pub(crate) fn time(&self) -> Duration {
-        let usual = if self.within.is_some() { LONGEST } else { USUAL };
-        self.duration.map_or(usual, |time| time.0)
+        self.asked().time()
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -285,26 +262,10 @@ impl Duet {
 
     /// The report, or a longer duet if this one shows no difference and could not have shown one that matters.
     fn next(&self, duet: &DuetResult) -> Vec<String> {
-        if let DuetEnd::Hopeless { needed_s } = duet.end {
-            let minutes = (needed_s * AGAIN / 60.0).ceil();
-            return next::again(&[("--duration", &format!("{minutes:.0}m"))]);
-        }
         let asked = self.fail_if_slower.map_or(SMALL, |limit| limit.0 / 100.0);
-        let cpu = duet.metrics.iter().find(|metric| metric.metric == SERVER_CPU);
-        let ratio = cpu.and_then(|metric| metric.ratio);
-        if ratio.is_none() {
-            // Too few pairs for any interval.
-            let minutes = (self.schedule.time() * 4).max(USUAL).as_secs().div_ceil(60);
-            return next::again(&[("--duration", &format!("{minutes}m"))]);
-        }
-        let open = ratio.filter(|ratio| !ratio.shows_difference() && ratio.smallest_difference > asked);
-        let factor = open.map_or(1.0, |ratio| (ratio.smallest_difference / asked).powi(2));
-        let minutes = (self.schedule.time().as_secs_f64() * factor / 60.0).ceil();
-        match open {
-            Some(_) if minutes <= LONGEST.as_secs_f64() / 60.0 => {
-                next::again(&[("--duration", &format!("{minutes:.0}m"))])
-            }
-            _ => next::open(&self.out),
+        match longer_duet(duet, self.schedule.time(), asked) {
+            Some(minutes) => next::again(&[("--duration", &format!("{minutes}m"))]),
+            None => next::open(&self.out),
         }
     }
 

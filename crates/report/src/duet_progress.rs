@@ -1,9 +1,9 @@
-//! The progress of a duet.
+//! The progress of a duet, and the time that a longer one needs.
 
 use std::time::Duration;
 
-use klatch_record::RatioEstimate;
-use klatch_runner::duet::{DuetProgress, Forecast};
+use klatch_record::{Duet, DuetEnd, RatioEstimate, SERVER_CPU};
+use klatch_runner::duet::{DuetProgress, DuetSchedule, Forecast};
 
 use crate::number::about;
 use crate::progress::Progress;
@@ -38,6 +38,26 @@ impl DuetLine {
         self.shown.at(elapsed.as_secs());
         None
     }
+}
+
+/// Time of the next duet after a hopeless one, relative to what the noise so far needs, as that is an estimate.
+const AGAIN: f64 = 1.3;
+
+/// The time that would decide what this duet of `time` leaves open, minutes: whether the server's CPU times differ by `asked`, a part of the
+/// ratio. `None` if it is decided, or would take too long.
+pub fn longer_duet(duet: &Duet, time: Duration, asked: f64) -> Option<u64> {
+    if let DuetEnd::Hopeless { needed_s } = duet.end {
+        return Some((needed_s * AGAIN / 60.0).ceil() as u64);
+    }
+    let cpu = duet.metrics.iter().find(|metric| metric.metric == SERVER_CPU);
+    let Some(ratio) = cpu.and_then(|metric| metric.ratio) else {
+        // Too few pairs for any interval.
+        return Some((time * 4).max(DuetSchedule::TIME).as_secs().div_ceil(60));
+    };
+    let is_open = !ratio.shows_difference() && ratio.smallest_difference > asked;
+    let factor = (ratio.smallest_difference / asked).powi(2);
+    let minutes = (time.as_secs_f64() * factor / 60.0).ceil();
+    (is_open && minutes <= DuetSchedule::TIME_MAX.as_secs_f64() / 60.0).then_some(minutes as u64)
 }
 
 /// A forecast in words.

@@ -53,12 +53,12 @@ mod workload_text;
 mod write;
 
 pub use build::{
-    HistogramError, comparison_answer, deciding_duet, duet_report, floor_history, hgrm, hlog,
-    percentile_rows, report, report_of_two, run_again, study_again, timeline_csv, undecided,
+    HistogramError, comparison_answer, duet_report, floor_history, hgrm, hlog, percentile_rows, report,
+    report_of_two, run_again, study_again, timeline_csv, undecided, undecided_comparison,
 };
 pub use comparison::comparison;
 pub use duet::{calibration, calibration_answer, duet};
-pub use duet_progress::DuetLine;
+pub use duet_progress::{DuetLine, longer_duet};
 pub use ending::Ending;
 pub use exact::exact;
 pub use floor::floor;

@@ -1,11 +1,13 @@
 //! The duet that decides what a comparison left open.
 
-use klatch_record::{PairResult, Record, RunOptions, SERVER_CPU};
+use std::path::Path;
+
+use klatch_record::{CPU_PER_MESSAGE, Comparison, PairResult, Record, RunOptions, SERVER_CPU, Side, Unit};
 
 use super::answer;
 use super::commands::has_path;
 use super::subject::Subject;
-use crate::read::Source;
+use crate::read::{ReadError, Source, read};
 
 /// A duet that shows no difference, but would show one of this size, has decided: no user would notice.
 const SMALL: f64 = 0.02;
@@ -31,8 +33,24 @@ pub fn undecided(source: &Source) -> Option<Vec<String>> {
     deciding_duet(record(a)?, record(b)?)
 }
 
+/// The duet that decides what single starts, or a difference that is not shown, leave open in comparisons; `None` if there is nothing to
+/// decide, or if no duet can.
+///
+/// # Errors
+/// The records that were compared cannot be read again.
+pub fn undecided_comparison(comparisons: &[Comparison]) -> Result<Option<Vec<String>>, ReadError> {
+    let shown = |one: &Comparison| {
+        let metrics = one.metrics.iter().filter(|metric| metric.metric == CPU_PER_MESSAGE);
+        metrics.filter_map(|metric| metric.ratio).any(|ratio| ratio.shows_difference())
+    };
+    let open = comparisons.iter().find(|one| one.unit == Unit::Trial || !shown(one));
+    let Some(Comparison { a, b, .. }) = open else { return Ok(None) };
+    let last = |side: &Side| Ok(read(Path::new(&side.path))?.runs.pop().map(|run| run.record));
+    Ok(last(a)?.zip(last(b)?).and_then(|(a, b)| deciding_duet(&a, &b)))
+}
+
 /// The duet that compares what two records measured. `None` if they measured one thing, different workloads, or what no duet can measure.
-pub fn deciding_duet(a: &Record, b: &Record) -> Option<Vec<String>> {
+fn deciding_duet(a: &Record, b: &Record) -> Option<Vec<String>> {
     let (one, other) = (a.options.as_ref()?, b.options.as_ref()?);
     let same_load = a.workload.endless() == b.workload.endless()
         && (a.crowd.kind, &a.crowd.knobs) == (b.crowd.kind, &b.crowd.knobs)

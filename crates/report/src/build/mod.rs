@@ -39,7 +39,7 @@ use subject::Subject;
 
 pub(crate) use commands::{fixed, shell_line};
 pub use commands::{run_again, study_again};
-pub use deciding::{deciding_duet, undecided};
+pub use deciding::{undecided, undecided_comparison};
 pub(crate) use duet::duet_answer;
 pub use duet::duet_report;
 pub use floor::floor_history;

@@ -1,5 +1,7 @@
 //! Why a duet ends without a result.
 
+use std::time::Duration;
+
 use klatch_record::{RequirementError, SaveError};
 use klatch_stats::StatsError;
 use thiserror::Error;
@@ -12,6 +14,31 @@ pub enum DuetError {
     /// A run could not be made.
     #[error(transparent)]
     Run(Box<RunError>),
+    /// The length of a slice is out of range.
+    #[error("slice must be 10 ms to 10 s, got {slice:?}")]
+    Slice {
+        /// The length.
+        slice: Duration,
+    },
+    /// The time of a start is too short for a result.
+    #[error(
+        "each of {starts} starts has {:.1} s, and a warm-up of {:.1} s with {pairs} pairs of slices of {:.0} ms needs {:.1} s",
+        per_start.as_secs_f64(), warmup.as_secs_f64(), slice.as_secs_f64() * 1e3, needed.as_secs_f64()
+    )]
+    ShortStarts {
+        /// Starts of both sides.
+        starts: u32,
+        /// Time of each.
+        per_start: Duration,
+        /// Its part that does not count.
+        warmup: Duration,
+        /// Length of a slice.
+        slice: Duration,
+        /// Least number of pairs in it.
+        pairs: u32,
+        /// The time that a start needs.
+        needed: Duration,
+    },
     /// Pacing `flood` keeps the buffers of all connections full, so a pause takes seconds.
     #[error(
         "a duet needs moments without messages in flight, which pacing flood does not have: use turns, rounds or rate"

@@ -24,7 +24,6 @@ mod starts;
 pub use error::DuetError;
 pub use forecast::Forecast;
 pub use pair::{PairExecutor, PairMachine, PairOutcome, compare_starts};
-pub use plan::DuetPlan;
+pub use plan::{DuetPlan, DuetSchedule, PAIRS_MIN};
 pub use progress::{DuetOutcome, DuetProgress};
 pub use run::{duet, instrument_duet};
-pub use starts::PAIRS_MIN;

@@ -1,5 +1,6 @@
 //! What a duet compares, and for how long.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use klatch_platforms::{Setting, runs_on_java};
@@ -47,10 +48,73 @@ const JAVA_START: (Duration, Duration) = (Duration::from_secs(20), Duration::fro
 /// Length of a slice by default: the scatter of pairs hardly depends on the length, so more and shorter slices show more.
 const SLICE: Duration = Duration::from_millis(50);
 
+/// Pairs of slices that each start must have time for.
+pub const PAIRS_MIN: u32 = 20;
+
+/// Possible lengths of a slice.
+const SLICES: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_secs(10);
+
 /// The difference that forecasts are about unless one is asked for.
 const ASKED: f64 = 0.02;
 
+/// How long to measure, and how; `None` for what follows from the sides and from the rest.
+#[derive(Clone, Debug, Default)]
+pub struct DuetSchedule {
+    /// Time of the whole duet.
+    pub time: Option<Duration>,
+    /// End early when the interval reaches no further than this part of the ratio to each side.
+    pub within: Option<f64>,
+    /// Starts of both sides.
+    pub starts: Option<u32>,
+    /// Length of a slice.
+    pub slice: Option<Duration>,
+    /// Time at the beginning of each start that does not count.
+    pub warmup: Option<Duration>,
+}
+
+impl DuetSchedule {
+    /// Time of a duet.
+    pub const TIME: Duration = Duration::from_secs(120);
+    /// Longest time of a duet that ends when its interval is narrow.
+    pub const TIME_MAX: Duration = Duration::from_secs(3600);
+
+    /// Time of the whole duet.
+    pub fn time(&self) -> Duration {
+        self.time.unwrap_or(if self.within.is_some() { DuetSchedule::TIME_MAX } else { DuetSchedule::TIME })
+    }
+}
+
 impl DuetPlan {
+    /// A duet of these sides with this schedule.
+    ///
+    /// # Errors
+    /// The length of a slice is out of range, or a start is too short for a result.
+    pub fn scheduled(sides: [Plan; 2], schedule: &DuetSchedule) -> Result<DuetPlan, DuetError> {
+        let usual = DuetPlan::usual(sides, 1, 0.95);
+        let time = schedule.time();
+        let fitting = (time.as_secs_f64() / usual.time.as_secs_f64()).round() as u32;
+        let most = if schedule.within.is_some() { 1000 } else { 100 };
+        let starts = schedule.starts.unwrap_or(fitting.clamp(3, most));
+        let per_start = time / starts;
+        let warmup = schedule.warmup.unwrap_or(usual.warmup);
+        let slice = schedule.slice.unwrap_or(usual.slice);
+        if !SLICES.contains(&slice) {
+            return Err(DuetError::Slice { slice });
+        }
+        let needed = warmup + 2 * PAIRS_MIN * slice;
+        if per_start < needed {
+            return Err(DuetError::ShortStarts {
+                starts,
+                per_start,
+                warmup,
+                slice,
+                pairs: PAIRS_MIN,
+                needed,
+            });
+        }
+        Ok(DuetPlan { time, slice, warmup, starts, within: schedule.within, ..usual })
+    }
+
     /// A duet of these sides with the usual schedule: starts of 6 s with 1 s of warm-up, or of 20 s with 6 s for Java, and
     /// slices of 50 ms.
     pub fn usual(sides: [Plan; 2], starts: u32, confidence: f64) -> DuetPlan {

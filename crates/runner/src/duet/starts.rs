@@ -10,7 +10,7 @@ use klatch_record::{DuetStart, Record, Role, Status, create_folder, save};
 
 use crate::duet::error::DuetError;
 use crate::duet::observe::Observer;
-use crate::duet::plan::DuetPlan;
+use crate::duet::plan::{DuetPlan, PAIRS_MIN};
 use crate::duet::progress::DuetProgress;
 use crate::duet::servers::Servers;
 use crate::duet::sides::{Measured, Sides};
@@ -233,9 +233,6 @@ pub(crate) fn start_time(began: Instant, time: Duration, starts_left: u32) -> St
     let left = time.saturating_sub(began.elapsed());
     StartTime { began, until: Instant::now() + left / starts_left }
 }
-
-/// Pairs of slices that each start must have time for.
-pub const PAIRS_MIN: u32 = 20;
 
 /// How long the starts so far took, so that the next ones end in time.
 #[derive(Default)]
