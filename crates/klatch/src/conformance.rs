@@ -56,15 +56,6 @@ pub(crate) struct Conformance {
     json: bool,
 }
 
-/// The server under test.
-struct Checked<'a> {
-    endpoint: &'a Endpoint,
-    class: Option<Class>,
-    /// Its process, if Klatch started it.
-    pid: Option<u32>,
-    static_only: bool,
-}
-
 /// The exit status of these findings.
 fn status(findings: &[Finding]) -> ExitCode {
     if findings.iter().any(Finding::fails_a_must) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
@@ -84,24 +75,15 @@ impl Conformance {
                 target.login.is_none(),
                 "the checks of conformance have no login: leave out user and password"
             );
-            let findings = self.check(&Checked {
-                endpoint: &target.endpoint,
-                class: None,
-                pid: None,
-                static_only: self.static_only,
-            })?;
+            let findings = self.check(&target.endpoint, (None, None), self.static_only)?;
             return Ok(status(&findings));
         }
         let all = crate::interrupt::interruptible_processes()?;
         let checked = self.resolve().and_then(|platform| {
             let timeout = self.ready_timeout.0;
             let server = Server::start(&platform, Ipv4Addr::LOCALHOST.into(), &all, timeout)?;
-            let findings = self.check(&Checked {
-                endpoint: &server.endpoint,
-                class: server.class,
-                pid: Some(server.pid),
-                static_only: self.static_only || platform.in_workload.static_only,
-            })?;
+            let static_only = self.static_only || platform.in_workload.static_only;
+            let findings = self.check(&server.endpoint, (server.class, Some(server.pid)), static_only)?;
             // A server that was stopped fails the check that is under way.
             if !all.interrupted() {
                 self.remember(&findings);
@@ -147,9 +129,13 @@ impl Conformance {
         }
     }
 
-    fn check(&self, server: &Checked<'_>) -> anyhow::Result<Vec<Finding>> {
-        let answer_timeout = self.timeout.0;
-        let endpoint = server.endpoint;
+    /// Checks a server; the class and the process are those of one that Klatch started.
+    fn check(
+        &self,
+        endpoint: &Endpoint,
+        (class, pid): (Option<Class>, Option<u32>),
+        static_only: bool,
+    ) -> anyhow::Result<Vec<Finding>> {
         anyhow::ensure!(
             endpoint.tls.is_none(),
             "the kit has no checks for transport {}; every run checks the certificate and each record, and --transport plain or ws the rest",
@@ -165,8 +151,8 @@ impl Conformance {
                 progress.at(made.get());
             }
         };
-        let subject = Subject { class: server.class, pid: server.pid, answer_timeout };
-        let findings = check_server(endpoint, self.workload, &subject, server.static_only, on_finding)?;
+        let subject = Subject { class, pid, answer_timeout: self.timeout.0 };
+        let findings = check_server(endpoint, self.workload, &subject, static_only, on_finding)?;
         drop(progress);
         if self.json {
             print_line(serde_json::to_string_pretty(&findings)?);

@@ -3,14 +3,11 @@
 use std::path::Path;
 
 use klatch_host::machine::is_in_lab;
-use klatch_record::{Estimate, Metric, Record};
-use klatch_report::{Ending, Report, fitted, width};
+use klatch_record::Record;
+use klatch_report::{Ending, LongerRun, Report, fitted, longer_run, width};
 
 use crate::output::print;
 use klatch_record::own_arguments;
-
-/// Half the width of an interval, as a share of the mean, above which a longer run is the next command.
-const WIDE: f64 = 0.05;
 
 /// Prints the last lines of a command. In the lab there is nobody who would type the next command, and no such folder afterwards.
 pub(crate) fn print_ending(ending: Ending) {
@@ -59,33 +56,13 @@ fn changed(arguments: impl Iterator<Item = String>, options: &[(&str, &str)]) ->
     command
 }
 
-/// After runs of one start of a server: more trials where the interval is wide, else the report.
+/// After runs of one start of a server: more of them where the interval is wide, else the report.
 pub(crate) fn after_runs(report: &Report, records: &[Record], out: &Path) -> Vec<String> {
-    let estimate = |metric: &Metric| report.cells.iter().find_map(|cell| cell.estimates.get(metric.name));
-    let [[operations, cpu_of_operations], [messages, cpu]] = [true, false].map(Metric::of_score);
-    // Others disturb CPU time less than the throughput.
-    let decides = [cpu_of_operations, cpu, operations, messages];
-    let wide = decides.into_iter().find_map(estimate).is_some_and(is_wide);
-    let trials =
-        records.first().and_then(|record| record.options.as_ref()).map_or(0, |options| options.trials);
-    let is_study = report.cells.first().is_some_and(|cell| cell.trials >= 2) && has_platform(records);
-    match wide && trials < 20 {
-        // Trials of one start share whatever happened when it started.
-        true if is_study => again(&[("--starts", "5")]),
-        true => again(&[("--trials", &(trials * 2).max(5).to_string())]),
-        false => open(out),
+    match longer_run(report, records) {
+        Some(LongerRun::Starts(starts)) => again(&[("--starts", &starts.to_string())]),
+        Some(LongerRun::Trials(trials)) => again(&[("--trials", &trials.to_string())]),
+        None => open(out),
     }
-}
-
-/// Whether Klatch started the server, on this machine, so that it can start it again and again.
-fn has_platform(records: &[Record]) -> bool {
-    let options = records.first().and_then(|record| record.options.as_ref());
-    options.is_some_and(|options| options.target.is_none() && options.remote.is_none())
-}
-
-fn is_wide(estimate: &Estimate) -> bool {
-    let width = estimate.low.zip(estimate.high).map(|(low, high)| (high - low) / 2.0 / estimate.mean);
-    width.is_none_or(|width| width > WIDE)
 }
 
 pub(crate) fn words(words: &[&str]) -> Vec<String> {

@@ -16,7 +16,7 @@ use crate::pager::print_long;
 pub(crate) const SERVER: &str = "Server";
 
 /// Sources of platforms and runtimes.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct PlatformArgs {
     /// Java program for Java servers and crowd [default: from JAVA_HOME, PATH, /usr/lib/jvm]
     #[arg(long, value_name = "PATH", help_heading = SERVER)]

@@ -11,7 +11,9 @@ use klatch_record::{
     Authorities, ChatWorkload, InstrumentName, JudgementStatus, Pacing, Percentiles, ProtocolName, Record,
     Role, RunOptions, Status, Subprotocol, Transport, Workload, WorkloadKind,
 };
-use klatch_report::{Ending, Report, RunsProgress, percentile_table, trials, warnings, worst};
+use klatch_report::{
+    Ending, Report, RunsProgress, conformance_of, percentile_table, trials, warnings, worst,
+};
 use klatch_runner::{
     Conflict, CrowdKind, Outcome, Plan, PlatformPlan, Subject, Target, TargetPlan, execute, guard_series,
     load_failed_musts, make_volanomark,
@@ -564,23 +566,6 @@ fn send_queue_tip(chat: &ChatWorkload, record: Option<&Record>) -> String {
     format!("tip: users got more than the server's send queue holds; {limit}, or {fewer}\n")
 }
 
-/// The command that checks a server of which no run is valid; `None` where the kit has no checks.
-fn conformance(target: &Target, workload: &Workload) -> Option<Vec<String>> {
-    use ProtocolName::{Echo, Http, Irc, Postgres, Redis};
-    let options: &[&str] = match (workload, target.endpoint.protocol) {
-        (Workload::Chat(_), Irc) => &[],
-        (Workload::Web(web), Http) if web.static_only => &["--static-only"],
-        (Workload::Web(_), Http) => &[],
-        (Workload::Rr(rr), Http) if !rr.has_url() => &["--workload", "rr"],
-        (Workload::Rr(_), Echo | Redis | Postgres) => &[],
-        _ => return None,
-    };
-    let has_checks =
-        target.endpoint.tls.is_none() && target.login.is_none() && target.context_root().is_none();
-    let url = target.url();
-    has_checks.then(|| next::words(&[&["klatch", "conformance"], options, &[url.as_str()]].concat()))
-}
-
 /// The answer of the report of these runs, their records, and the next command.
 fn ending(report: Report, outcome: &Outcome, plan: &Plan) -> Ending {
     let target = match &plan.subject {
@@ -589,7 +574,7 @@ fn ending(report: Report, outcome: &Outcome, plan: &Plan) -> Ending {
     };
     let out = &plan.out;
     let is_invalid = outcome.records.iter().all(|record| record.verdict.status == Status::Invalid);
-    let checks = target.filter(|_| is_invalid).and_then(|target| conformance(target, &plan.workload));
+    let checks = target.filter(|_| is_invalid).and_then(|target| conformance_of(target, &plan.workload));
     let next = checks.unwrap_or_else(|| next::after_runs(&report, &outcome.records, out));
     Ending { answer: report.answer, places: vec![("results", outcome.folder.clone())], next }
 }

@@ -10,7 +10,7 @@ use klatch_report::viewer::{Viewer, VisitPage};
 use crate::output::print_error;
 use crate::transport::{TlsArgs, with_tls};
 
-#[derive(Args, Clone, Copy)]
+#[derive(Args, Clone, Copy, Default)]
 pub(crate) struct WebArgs {
     /// Serve a page on 127.0.0.1 that shows the runs as they happen and joins their rooms; PORT 0 is a free one
     #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]

@@ -18,9 +18,11 @@ mod golden;
 mod history;
 mod index;
 mod instruments;
+mod kernels;
 mod lab;
 mod lab_counts;
 mod live;
+mod longer_run;
 mod merged;
 mod metric;
 mod model;
@@ -53,8 +55,9 @@ mod workload_text;
 mod write;
 
 pub use build::{
-    HistogramError, comparison_answer, duet_report, floor_history, hgrm, hlog, percentile_rows, report,
-    report_of_two, run_again, study_again, timeline_csv, undecided, undecided_comparison,
+    HistogramError, comparison_answer, conformance_of, duet_report, floor_history, hgrm, hlog,
+    percentile_rows, report, report_of_two, run_again, study_again, timeline_csv, undecided,
+    undecided_comparison,
 };
 pub use comparison::comparison;
 pub use duet::{calibration, calibration_answer, duet};
@@ -68,9 +71,11 @@ pub use gate::{Gate, gate};
 pub use history::{history, history_answer};
 pub use index::{BrowseError, Browser, Entry, EntryKind, IndexFilter, history_page, index};
 pub use instruments::instruments;
+pub use kernels::kernels;
 pub use lab::{lab_report, lab_summary};
 pub use lab_counts::{lab_answer, lab_counts, lab_difference, lab_difference_answer};
 pub use live::{Live, start_of};
+pub use longer_run::{LongerRun, longer_run};
 pub use merged::merged;
 #[cfg(feature = "schema")]
 pub use model::report_schema;
@@ -92,7 +97,7 @@ pub use simulation::{
     MeasuredWaits, described, simulated_answer, simulated_claims, simulated_run, simulated_study,
 };
 pub use study::study;
-pub use study_plan::{computed_plan, study_plan};
+pub use study_plan::{computed_plan, studies, study_plan};
 pub use study_progress::StudyProgress;
 pub use summary::{crowd, headline, one_line, percentile_table, role_and_number, trials, warnings};
 pub use table::{Column, TextTable, at_width, can_move_cursor, fitted, width};

@@ -1,8 +1,19 @@
-//! The plan of a study as text, before it runs.
+//! The studies that Klatch brings, and the plan of a study, as text.
 
-use klatch_study::{ComputedPlan, StudyHead, StudyPlan};
+use klatch_study::{ComputedPlan, Shipped, StudyHead, StudyPlan};
 
 use crate::number::duration;
+use crate::table::{Column, TextTable};
+
+/// A row for each study.
+pub fn studies(all: &[Shipped]) -> TextTable {
+    let columns = [Column::name("study"), Column::name("kind").less(1), Column::words("question")];
+    let mut table = TextTable::new(columns);
+    for study in all {
+        table.row([study.name, study.kind.name(), &study.question().unwrap_or_default()]);
+    }
+    table
+}
 
 /// The plan of a measured study: question, rules, instruments, cells and number of runs.
 pub fn study_plan(plan: &StudyPlan) -> String {

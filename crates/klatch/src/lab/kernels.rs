@@ -5,8 +5,7 @@ use std::collections::btree_map::Entry;
 use std::process::ExitCode;
 
 use clap::Args;
-use klatch_lab::{Abilities, Architecture, DebianKernels, Kernel, fetched, newest_of_each_series};
-use klatch_report::{Column, TextTable};
+use klatch_lab::{Architecture, DebianKernels, fetched, newest_of_each_series};
 
 use super::steps;
 use crate::output::print_line;
@@ -32,27 +31,14 @@ pub(super) struct GetKernel {
 
 impl Kernels {
     pub(super) fn execute(self) -> anyhow::Result<ExitCode> {
-        let columns = ["kernel", "where", "sched_ext", "BPF"];
-        let mut table = TextTable::new(columns.map(Column::name));
-        for kernel in Kernel::all() {
-            table.row([&kernel.name(), "pinned", yes(true), yes(true)]);
-        }
-        let here = fetched()?;
-        for one in &here {
-            let config = one.config();
-            let can = config.as_deref().map(|text| Abilities::of(&String::from_utf8_lossy(text)));
-            let word = |has: fn(Abilities) -> bool| can.map_or("unknown", |can| yes(has(can)));
-            table.row([&one.release, "got", word(|can| can.sched_ext), word(|can| can.bpf)]);
-        }
-        if let Some(architecture) = self.debian {
-            let all = DebianKernels::read(architecture, steps())?.releases()?;
-            let shown = if self.all { all } else { newest_of_each_series(&all) };
-            let is_here = |release: &String| here.iter().any(|one| one.release == *release);
-            for release in shown.iter().filter(|release| !is_here(release)) {
-                table.row([release, "Debian", "", ""]);
+        let of_debian = match self.debian {
+            None => Vec::new(),
+            Some(architecture) => {
+                let all = DebianKernels::read(architecture, steps())?.releases()?;
+                if self.all { all } else { newest_of_each_series(&all) }
             }
-        }
-        print_line(table);
+        };
+        print_line(klatch_report::kernels(&fetched()?, &of_debian));
         if self.debian.is_some() {
             print_line("\n`klatch lab get-kernel VERSION` gets one of Debian's");
         }
@@ -82,8 +68,4 @@ impl GetKernel {
 /// The architecture of this program.
 fn own() -> String {
     Architecture::default().to_string()
-}
-
-fn yes(has: bool) -> &'static str {
-    if has { "yes" } else { "no" }
 }

@@ -14,7 +14,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use klatch_platforms::PlatformRequest;
 use klatch_record::{CellStatus, ResultKind, StudyResult, error_chain};
-use klatch_report::{Column, Ending, TextTable, judged_study};
+use klatch_report::{Ending, judged_study};
 use klatch_study::{Preset, Store, StudyFile, StudyHead, load, shipped};
 
 use crate::next;
@@ -41,7 +41,7 @@ const COMPUTED: &str = "Studies of the lab and simulated studies";
 ///
 /// Exit status: 0 every cell has its trials, 1 some cell failed or was left out, 2 could not run, 4 the trials cannot decide a requirement,
 /// 5 one is not met in a cell.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Study {
     /// Study that Klatch brings, or a file; lists the studies with their kinds if omitted
     #[arg(value_name = "NAME|FILE")]
@@ -110,24 +110,15 @@ impl Study {
     pub(crate) fn of_options(platforms: PlatformArgs, allow_sysctl: bool, seed: u64, shown: Shown) -> Study {
         let Shown { out, json, web, require, label } = shown;
         Study {
-            study: None,
-            dry_run: false,
-            resume: None,
-            only: None,
             out,
             json,
             require,
             platforms,
             label,
             allow_sysctl,
-            preset: None,
             seed: Some(seed),
-            lines: false,
             web,
-            twice: false,
-            limit: None,
-            sensitivity: false,
-            jobs: None,
+            ..Study::default()
         }
     }
 
@@ -297,22 +288,11 @@ fn words(kind: ResultKind) -> (&'static str, &'static str) {
 }
 
 fn list(json: bool) {
-    let columns = [Column::name("study"), Column::name("kind").less(1), Column::words("question")];
-    let mut table = TextTable::new(columns);
+    if !json {
+        return print_long(format_args!("{}\n", klatch_report::studies(&shipped())));
+    }
     for study in shipped() {
         let (name, kind) = (study.name, study.kind.name());
-        match json {
-            true => {
-                print_line(serde_json::json!({ "name": name, "kind": kind, "question": study.question() }))
-            }
-            false => table.row([
-                name.to_owned(),
-                kind.to_owned(),
-                study.question().unwrap_or_default().to_string(),
-            ]),
-        }
-    }
-    if !json {
-        print_long(format_args!("{table}\n"));
+        print_line(serde_json::json!({ "name": name, "kind": kind, "question": study.question() }));
     }
 }

@@ -1,10 +1,13 @@
-//! Command lines that repeat a measurement.
+//! Command lines that repeat a measurement, or check its server.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use klatch_record::{Record, RemoteOptions, RunOptions, Runtime, StudyResult, TradeWorkload, Workload};
+use klatch_record::{
+    ProtocolName, Record, RemoteOptions, RunOptions, Runtime, StudyResult, TradeWorkload, Workload,
+};
+use klatch_runner::Target;
 
 use super::subject::Subject;
 use crate::model::Command;
@@ -181,6 +184,23 @@ fn workload_options(workload: &Workload, target: Option<&str>) -> Vec<String> {
         other if target.is_some_and(has_path) => other.options_beside_url(),
         other => other.options(),
     }
+}
+
+/// The command that checks a server of which no run is valid; `None` where the kit has no checks.
+pub fn conformance_of(target: &Target, workload: &Workload) -> Option<Vec<String>> {
+    use ProtocolName::{Echo, Http, Irc, Postgres, Redis};
+    let options: &[&str] = match (workload, target.endpoint.protocol) {
+        (Workload::Chat(_), Irc) => &[],
+        (Workload::Web(web), Http) if web.static_only => &["--static-only"],
+        (Workload::Web(_), Http) => &[],
+        (Workload::Rr(rr), Http) if !rr.has_url() => &["--workload", "rr"],
+        (Workload::Rr(_), Echo | Redis | Postgres) => &[],
+        _ => return None,
+    };
+    let has_checks =
+        target.endpoint.tls.is_none() && target.login.is_none() && target.context_root().is_none();
+    let words = ["klatch", "conformance"].iter().chain(options).map(|word| (*word).to_owned());
+    has_checks.then(|| words.chain([target.url()]).collect())
 }
 
 /// Whether the address of a target has a path.

@@ -37,8 +37,8 @@ use crate::requirement::judged_study;
 
 use subject::Subject;
 
+pub use commands::{conformance_of, run_again, study_again};
 pub(crate) use commands::{fixed, shell_line};
-pub use commands::{run_again, study_again};
 pub use deciding::{undecided, undecided_comparison};
 pub(crate) use duet::duet_answer;
 pub use duet::duet_report;
