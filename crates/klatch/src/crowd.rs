@@ -5,15 +5,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
 use klatch_record::{
     CrowdEvent, CrowdJob, CrowdResult, CrowdSelfReport, Endpoint, FailureKind, Gate, Load, ProtocolName,
-    Status, Subprotocol, Transport, Workload,
+    Status, Subprotocol, Transport, Workload, error_chain,
 };
 use klatch_report::RunProgress;
-use klatch_runner::{CrowdKind, SelfMonitor, ShardPlan, now, shard_record};
+use klatch_runner::{
+    CrowdKind, SelfMonitor, ServerAddress, ServerAddressError, ShardPlan, now, shard_record,
+};
 
 use crate::output::{check_can_write, is_stdout, print, print_error, print_line, save_or_print};
 use crate::quantity::{Time, port, whole};
@@ -22,7 +24,6 @@ use crate::transport::{
     self, ConnectingArgs, TlsArgs, WebSocketOptions, check_tls, with_tls, with_transport,
 };
 use crate::version::build;
-use crate::wait_for_server::ServerAddress;
 use crate::workload::{self, OfCrowd, WorkloadArgs};
 use crate::{COULD_NOT_RUN, UNKNOWN};
 use klatch_record::own_arguments;
@@ -257,7 +258,7 @@ impl Crowd {
     fn endpoint(&self, workload: &Workload) -> anyhow::Result<Endpoint> {
         let limit = self.wait_for_server.map(|limit| limit.0);
         let (host, file) = (self.host.clone(), self.server_file.clone());
-        let (host, port) = ServerAddress { host, port: self.port, file }.find(limit)?;
+        let (host, port) = ServerAddress { host, port: self.port, file }.find(limit).map_err(with_option)?;
         let protocol = self.protocol.unwrap_or_else(|| workload.kind().usual_protocol());
         let websocket = WebSocketOptions { path: self.path.clone(), subprotocol: self.subprotocol.clone() };
         let connecting = self.connecting.0.clone();
@@ -293,6 +294,20 @@ impl Crowd {
         }
         Ok(status)
     }
+}
+
+/// The error with what makes or replaces the server's file.
+fn with_option(error: ServerAddressError) -> anyhow::Error {
+    let inner = match &error {
+        ServerAddressError::Waited { source, .. } => source,
+        other => other,
+    };
+    let advice = match inner {
+        ServerAddressError::NoAddress { .. } => "`klatch serve --ready-file` writes one",
+        ServerAddressError::AllAddresses { .. } => "give one with --host",
+        _ => return error.into(),
+    };
+    anyhow!("{}; {advice}", error_chain(&error))
 }
 
 /// The job of a parent, the first line of standard input.

@@ -9,14 +9,14 @@ use klatch_lab::BootKernel;
 use klatch_platforms::{PlatformRequest, Setting, check_name};
 use klatch_record::lab::DEFAULT_KERNEL;
 use klatch_record::{Duet as DuetResult, DuetEnd, Workload, error_chain, save_json};
-use klatch_report::{DuetLine, Ending, Gate, Progress, about, judged_duet, longer_duet};
+use klatch_report::{DuetLine, Ending, Gate, Progress, about, judged_duet, longer_duet, preparing};
 use klatch_runner::duet::{DuetOutcome, DuetPlan, DuetProgress, DuetSchedule as Schedule, duet};
 use klatch_runner::{Plan, PlatformPlan, Subject, TargetPlan};
 use klatch_study::ExactCounter;
 
 use crate::duet_side::DuetSideName;
 use crate::interrupt::flag_on_interrupt;
-use crate::lab::{notice, steps};
+use crate::lab::notice;
 use crate::login::with_password;
 use crate::next;
 use crate::output::{print_error, print_line, print_text};
@@ -301,7 +301,7 @@ impl Duet {
 fn exact_counter(plan: &DuetPlan) -> anyhow::Result<ExactCounter> {
     // Without QEMU no kernel is downloaded, and without a side that the lab can run neither.
     ExactCounter::check(plan)?;
-    Ok(ExactCounter::new(plan, BootKernel::find_bootable(DEFAULT_KERNEL, None, steps())?, steps())?)
+    Ok(ExactCounter::new(plan, BootKernel::find_bootable(DEFAULT_KERNEL, None, preparing())?, preparing())?)
 }
 
 /// What the gate found, which is printed last.

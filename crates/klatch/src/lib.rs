@@ -34,7 +34,6 @@ mod run;
 mod sched;
 mod schema;
 mod serve;
-mod server_file;
 #[cfg(test)]
 mod settings_tests;
 mod shard_option;
@@ -46,7 +45,6 @@ mod transport;
 mod usage_error;
 mod use_file;
 mod version;
-mod wait_for_server;
 mod web_files;
 mod web_view;
 mod workload;

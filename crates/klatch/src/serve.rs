@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::{ArgAction, Args};
 use klatch_record::{CONTENT_SEED, Transport};
+use klatch_runner::ReadyFile;
 use klatch_server::{Model, ServeOptions, TlsFiles, Workload, ready_json, serve_announced};
 
 use crate::quantity::Time;
-use crate::server_file::ReadyFile;
 use crate::use_file::UseFile;
 
 /// Start one of Klatch's native servers

@@ -30,6 +30,7 @@ mod number;
 mod observations;
 mod orders_text;
 mod platforms;
+mod preparing;
 mod probe;
 mod progress;
 mod read;
@@ -86,6 +87,7 @@ pub use model::{
 };
 pub use number::{about, duration, three_digits};
 pub use platforms::{knobs, platform_with_knobs, platforms};
+pub use preparing::preparing;
 pub use probe::probe;
 pub use progress::{Progress, above_progress, end_progress};
 pub use read::{ReadError, Run, Source, read};

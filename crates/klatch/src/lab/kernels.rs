@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use klatch_lab::{Architecture, DebianKernels, fetched, newest_of_each_series};
+use klatch_report::preparing;
 
-use super::steps;
 use crate::output::print_line;
 
 /// List the kernels that can be booted, and what each can do
@@ -34,7 +34,7 @@ impl Kernels {
         let of_debian = match self.debian {
             None => Vec::new(),
             Some(architecture) => {
-                let all = DebianKernels::read(architecture, steps())?.releases()?;
+                let all = DebianKernels::read(architecture, preparing())?.releases()?;
                 if self.all { all } else { newest_of_each_series(&all) }
             }
         };
@@ -53,9 +53,9 @@ impl GetKernel {
             let architecture = Architecture::of_kernel_name(version);
             let debian = match lists.entry(architecture) {
                 Entry::Occupied(there) => there.into_mut(),
-                Entry::Vacant(new) => new.insert(DebianKernels::read(architecture, steps())?),
+                Entry::Vacant(new) => new.insert(DebianKernels::read(architecture, preparing())?),
             };
-            let kernel = debian.get(version, steps())?;
+            let kernel = debian.get(version, preparing())?;
             print_line(format_args!(
                 "got {release}; boot it with --kernel {release}",
                 release = kernel.release

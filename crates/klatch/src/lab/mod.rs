@@ -3,7 +3,6 @@
 mod counters;
 mod kernels;
 
-use std::cell::RefCell;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
@@ -12,13 +11,13 @@ use std::time::Duration;
 use anyhow::Context;
 use clap::{Args, Subcommand};
 use klatch_lab::{
-    Answer, Architecture, Boot, BootKernel, CPUS_MAX, Counting, Cpus, ExecMachine, LabError, Preparing,
-    Snapshots, guest, shell, shell_image,
+    Answer, Architecture, Boot, BootKernel, CPUS_MAX, Counting, Cpus, ExecMachine, LabError, Snapshots,
+    guest, shell, shell_image,
 };
 use klatch_platforms::Java;
 use klatch_record::lab::DEFAULT_KERNEL;
 use klatch_record::{create_folder, error_chain};
-use klatch_report::{Ending, Progress, lab_answer, lab_counts};
+use klatch_report::{Ending, lab_answer, lab_counts, preparing};
 use klatch_schedulers::SchedulerSpec;
 
 pub(crate) use self::counters::exit_code;
@@ -170,24 +169,6 @@ pub(crate) fn notice(text: &str) {
     print_error(format_args!("klatch: {text}"));
 }
 
-/// Shows what is downloaded or built before a boot, one step after the other.
-pub(crate) fn steps() -> impl Fn(Preparing<'_>) {
-    let shown: RefCell<Option<Progress>> = RefCell::new(None);
-    move |step: Preparing<'_>| {
-        if let Preparing::Received(bytes) = step {
-            shown.borrow().iter().for_each(|progress| progress.at(bytes));
-            return;
-        }
-        // The line of the step before is gone first.
-        shown.replace(None);
-        shown.replace(match step {
-            Preparing::Work(what) => Some(Progress::waiting(what)),
-            Preparing::Download { what, bytes } => Some(Progress::of_bytes(what, bytes)),
-            Preparing::Received(_) => None,
-        });
-    }
-}
-
 /// What a shell adds to the number of the signal that ended a command, for its exit status.
 const SIGNAL_BASE: i32 = 128;
 
@@ -206,14 +187,14 @@ impl Machine {
 
     fn shell(self) -> anyhow::Result<ExitCode> {
         let machine = self.spec()?;
-        let kernel = BootKernel::find_bootable(&machine.kernel, machine.modules.as_deref(), steps())?;
+        let kernel = BootKernel::find_bootable(&machine.kernel, machine.modules.as_deref(), preparing())?;
         let own = Architecture::default();
         anyhow::ensure!(
             kernel.architecture == own,
             "lab shell has programs of this machine, which are for {own}, and the kernel is for {}; `klatch lab exec` boots it",
             kernel.architecture
         );
-        let image = shell_image(&kernel, &steps())?;
+        let image = shell_image(&kernel, &preparing())?;
         print_error("the machine has klatch at /klatch; `exit` stops it");
         let interrupted = flag_on_interrupt()?;
         shell(&machine.boot(&kernel.image, image, &interrupted, Snapshots::Kept(notice)))?;
@@ -270,7 +251,7 @@ fn refuse_program_of_host(matches: &clap::ArgMatches) -> anyhow::Result<()> {
 
 /// Boots the machine, and shows what the command printed.
 fn boot_and_show(exec: &klatch_lab::Exec, interrupted: &AtomicBool) -> anyhow::Result<Answer> {
-    let answer = exec.run(interrupted, &steps())?;
+    let answer = exec.run(interrupted, &preparing())?;
     let step = answer.steps.first().context("the machine ran no command")?;
     print(&step.stdout);
     print_error(step.stderr.trim_end());

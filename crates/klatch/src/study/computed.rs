@@ -9,7 +9,7 @@ use klatch_lab::{Boot, Counting, Job, LabError};
 use klatch_platforms::{Java, PlatformRequest};
 use klatch_record::lab::Outcome;
 use klatch_record::{SENSITIVITY, error_chain, save_json};
-use klatch_report::{Progress, computed_plan, lab_summary, simulated_claims, simulated_study};
+use klatch_report::{Progress, computed_plan, lab_summary, preparing, simulated_claims, simulated_study};
 use klatch_study::{
     ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, Emulated, EmulatedStudy, Simulator,
     Store, StudyFile, leave_out, prepare, run_computed, sensitivity,
@@ -18,7 +18,7 @@ use klatch_study::{
 use super::Study;
 use crate::INTERRUPTED;
 use crate::interrupt::flag_on_interrupt;
-use crate::lab::{notice, steps};
+use crate::lab::notice;
 use crate::output::{print_error, print_line, print_text};
 use crate::report::{save_lab_report, save_report};
 use crate::simulate::this_machine;
@@ -44,7 +44,7 @@ impl Study {
         let PlatformRequest { java, .. } = self.platforms.request();
         let java = study.java.then(|| Java::find(java.as_deref(), JAVA_MIN)).transpose()?;
         let (kernels, images) =
-            prepare(&plan.cells, java.as_ref().map(|java| java.path.as_path()), &steps())?;
+            prepare(&plan.cells, java.as_ref().map(|java| java.path.as_path()), &preparing())?;
         let machine = Emulated {
             kernels,
             images,
