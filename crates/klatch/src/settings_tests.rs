@@ -511,7 +511,7 @@ fn reference() -> String {
                 Form::Words(words) => words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", "),
                 Form::Whole | Form::Number | Form::Time | Form::Text | Form::Lines => setting.unit.to_owned(),
             };
-            let default = setting.follows.map(str::to_owned).or_else(|| setting.value_of(&kind.usual()));
+            let default = setting.default_in_words(kind);
             let place = match setting.scope {
                 Scope::All => "",
                 Scope::End => " (not in duets)",

@@ -252,11 +252,7 @@ fn help(owners: &[(WorkloadKind, &'static Setting)]) -> String {
 
 /// The default of a setting, in words; `None` where it has none, or is off.
 fn default_of(kind: WorkloadKind, setting: &Setting) -> Option<String> {
-    match (setting.follows, setting.form()) {
-        (_, Form::Switch) => None,
-        (Some(follows), _) => Some(follows.to_owned()),
-        (None, _) => setting.value_of(&kind.usual()),
-    }
+    if setting.form() == Form::Switch { None } else { setting.default_in_words(kind) }
 }
 
 /// Hides the options of all workloads but one, which `--help` then does not show. `is_chosen`: the command is of that workload alone.

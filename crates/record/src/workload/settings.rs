@@ -132,6 +132,11 @@ impl Setting {
         (self.access)(&mut workload.clone())?.print()
     }
 
+    /// The default in words; `None` if there is none.
+    pub fn default_in_words(&self, kind: WorkloadKind) -> Option<String> {
+        self.follows.map(str::to_owned).or_else(|| self.value_of(&kind.usual()))
+    }
+
     /// The form of its values.
     pub fn form(&self) -> Form {
         WorkloadKind::ALL
