@@ -37,7 +37,7 @@ impl Cpus {
                 wrong(format!("has 1 to {CPUS_MAX} CPUs, got {}", self.number()))
             }
             Cpus::Topology(_) if architecture == Architecture::Arm64 => {
-                wrong("of arm64 has CPUs without a topology; give their number".to_owned())
+                wrong("of arm64 has CPUs without a topology, since QEMU describes no caches there; give their number".to_owned())
             }
             Cpus::Topology(topology) if counts && topology.levels()[0] > 1 => {
                 wrong("has one node if its instructions are counted; leave out the nodes".to_owned())
