@@ -73,16 +73,24 @@ pub enum JavaError {
         required: u32,
     },
     /// No installed runtime has a version that is supported.
-    #[error(
-        "needs {required}, and found {installed}; \
-         install one (Debian: apt-get install openjdk-17-jre-headless) or give the path of one"
-    )]
+    #[error("needs {required}, and found {installed}; {}, or give the path of one", how_to_install(*required))]
     None {
         /// The installed runtimes, as text.
         installed: String,
         /// The feature versions that the platform supports.
         required: NeedsJava,
     },
+}
+
+/// The feature version of Debian 12, the oldest Debian that Klatch is built on.
+const OF_DEBIAN_12: u32 = 17;
+
+fn how_to_install(required: NeedsJava) -> &'static str {
+    if required.version_min <= OF_DEBIAN_12 {
+        "install one (Debian: apt-get install default-jre-headless)"
+    } else {
+        "install one as klatch help runtimes describes"
+    }
 }
 
 /// The Java runtimes to select from: the one that the user named, or those of this machine.
@@ -412,6 +420,16 @@ mod tests {
     }
 
     #[test]
+    fn the_package_of_debian_12_is_named_only_to_whom_it_helps() {
+        let answer = |version_min| {
+            let required = NeedsJava::or_newer(version_min);
+            JavaError::None { installed: "none".to_owned(), required }.to_string()
+        };
+        assert!(answer(17).contains("apt-get install default-jre-headless"), "{}", answer(17));
+        assert!(answer(21).contains("as klatch help runtimes describes"), "{}", answer(21));
+    }
+
+    #[test]
     fn a_program_that_is_not_java_is_an_error() {
         let error = Java::find(Some(Path::new("/nowhere/java")), 17).unwrap_err().to_string();
         assert!(error.starts_with("cannot run /nowhere/java: No such file"), "{error}");
@@ -465,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_without_a_new_java_names_the_package() {
+    fn without_a_java_that_is_new_enough_a_path_is_asked_for() {
         let error = Java::find(None, 1_000).unwrap_err().to_string();
         assert!(
             error.contains("needs Java 1000 or newer") && error.contains("give the path of one"),
