@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the files of a release from two clones of this tree in two folders, and compares them. Those of the first are then in
-# target/dist, as after `make dist`. Twenty CPU minutes for one architecture.
+# target/dist, as after `make dist`. Half an hour of CPU time for one architecture.
 # usage: reproducible.sh [amd64|arm64|all]        by default, this machine's own architecture
 set -euo pipefail
 source=$(dirname "$(dirname "$(realpath "$0")")")

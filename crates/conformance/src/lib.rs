@@ -21,12 +21,9 @@ use thiserror::Error;
 
 use crate::finding::Checked;
 
-pub use echo::{EchoWire, check_echo};
 pub use finding::{Duty, Finding, Outcome};
 pub use server::check_server;
 pub use table::{row, summary};
-pub use web::{SiteSubject, check_site};
-pub use websocket::check_websocket;
 
 /// The server under test.
 #[derive(Clone, Copy, Debug)]

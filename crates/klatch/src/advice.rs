@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use klatch_platforms::{PlatformError, ProcessError, ServerError};
-use klatch_record::{SaveError, WorkloadError, WorkloadKind};
+use klatch_record::{SaveError, WorkloadError, WorkloadKind, own_arguments};
 use klatch_report::ReadError;
 use klatch_runner::duet::DuetError;
 use klatch_runner::{Conflict, RunError, in_shell};
@@ -12,8 +12,6 @@ use klatch_schedulers::SchedulerError;
 use klatch_study::compare::{CalibrateError, CompareError};
 use klatch_study::history::HistoryError;
 use klatch_study::{ExactError, StudyRunError};
-
-use klatch_record::own_arguments;
 
 /// What the system says of an address that no interface of this machine has.
 const NOT_LOCAL: &str = "Cannot assign requested address";

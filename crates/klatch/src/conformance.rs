@@ -7,9 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use klatch_conformance::{Finding, Subject, check_server, row, summary};
 use klatch_platforms::{PlatformRequest, ResolvedPlatform, Server, Setting, resolve};
-use klatch_record::{
-    Class, Endpoint, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind,
-};
+use klatch_record::{Endpoint, ProtocolName, RrWorkload, Transport, WebWorkload, Workload, WorkloadKind};
 use klatch_report::Progress;
 use klatch_runner::{Target, save_failed_musts};
 
@@ -75,7 +73,8 @@ impl Conformance {
                 target.login.is_none(),
                 "the checks of conformance have no login: leave out user and password"
             );
-            let findings = self.check(&target.endpoint, (None, None), self.static_only)?;
+            let subject = Subject { class: None, pid: None, answer_timeout: self.timeout.0 };
+            let findings = self.check(&target.endpoint, &subject, self.static_only)?;
             return Ok(status(&findings));
         }
         let all = crate::interrupt::interruptible_processes()?;
@@ -83,7 +82,9 @@ impl Conformance {
             let timeout = self.ready_timeout.0;
             let server = Server::start(&platform, Ipv4Addr::LOCALHOST.into(), &all, timeout)?;
             let static_only = self.static_only || platform.in_workload.static_only;
-            let findings = self.check(&server.endpoint, (server.class, Some(server.pid)), static_only)?;
+            let (class, pid) = (server.class, Some(server.pid));
+            let subject = Subject { class, pid, answer_timeout: self.timeout.0 };
+            let findings = self.check(&server.endpoint, &subject, static_only)?;
             // A server that was stopped fails the check that is under way.
             if !all.interrupted() {
                 self.remember(&findings);
@@ -129,11 +130,10 @@ impl Conformance {
         }
     }
 
-    /// Checks a server; the class and the process are those of one that Klatch started.
     fn check(
         &self,
         endpoint: &Endpoint,
-        (class, pid): (Option<Class>, Option<u32>),
+        subject: &Subject,
         static_only: bool,
     ) -> anyhow::Result<Vec<Finding>> {
         anyhow::ensure!(
@@ -151,8 +151,7 @@ impl Conformance {
                 progress.at(made.get());
             }
         };
-        let subject = Subject { class, pid, answer_timeout: self.timeout.0 };
-        let findings = check_server(endpoint, self.workload, &subject, static_only, on_finding)?;
+        let findings = check_server(endpoint, self.workload, subject, static_only, on_finding)?;
         drop(progress);
         if self.json {
             print_line(serde_json::to_string_pretty(&findings)?);
@@ -220,11 +219,7 @@ mod tests {
             finding("writes: one per delivery", Duty::Must, skipped, None),
         ];
         let write = || findings.iter().map(line_of).collect::<String>() + &end_of(&findings);
-        let at = |width: usize| {
-            let text = at_width(width, || fitted(&write(), Some(width)));
-            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
-            format!("{width} columns\n{text}")
-        };
-        insta::assert_snapshot!([80, 100, 140].map(at).join("\n"));
+        let at = |width| at_width(width, || fitted(&write(), Some(width)));
+        insta::assert_snapshot!(klatch_testing::at_widths(at));
     }
 }

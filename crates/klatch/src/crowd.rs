@@ -10,7 +10,7 @@ use clap::Args;
 use klatch_crowd::{ControlSender, Options, ReadModel, Reading, Threads, control_channel, read_files, run};
 use klatch_record::{
     CrowdEvent, CrowdJob, CrowdResult, CrowdSelfReport, Endpoint, FailureKind, Gate, Load, ProtocolName,
-    Status, Subprotocol, Transport, Workload, error_chain,
+    Status, Subprotocol, Transport, Workload, error_chain, own_arguments,
 };
 use klatch_report::RunProgress;
 use klatch_runner::{
@@ -26,7 +26,6 @@ use crate::transport::{
 use crate::version::build;
 use crate::workload::{self, OfCrowd, WorkloadArgs};
 use crate::{COULD_NOT_RUN, UNKNOWN};
-use klatch_record::own_arguments;
 
 /// Connect the native crowd to a running server, or read files
 #[derive(Args)]

@@ -68,8 +68,7 @@ impl Floor {
         let history =
             self.history.unwrap_or_else(|| PathBuf::from("bench/history").join(name).with_extension("jsonl"));
         // After minutes of measuring it would be too late.
-        let cannot_append = format!("cannot append to {}", history.display());
-        let history = FloorHistory::open(history).context(cannot_append.clone())?;
+        let history = FloorHistory::open(history)?;
         let file = load(name)?;
         let mut plan = file.measured(&study::base(&self.platforms, &self.out), self.seed)?;
         if !self.only.is_empty() {
@@ -98,7 +97,7 @@ impl Floor {
         } else {
             print_text(format_args!("\n{}", klatch_report::floor(&result)));
         }
-        history.append(&result).with_context(|| format!("{cannot_append}; the result is above"))?;
+        history.append(&result).context("the result is above and not in the history")?;
         if !self.json {
             let report = floor_history(history.path(), std::slice::from_ref(&result));
             let next = match self.blocks < BLOCKS {

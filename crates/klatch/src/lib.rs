@@ -49,7 +49,8 @@ mod web_files;
 mod web_view;
 mod workload;
 
-use std::process::ExitCode;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitCode, ExitStatus};
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use klatch_host::privileges::act_as_invoker;
@@ -109,6 +110,8 @@ const BLIND: u8 = 4;
 const NOT_MET: u8 = 5;
 /// Exit status after Ctrl-C, by the convention of shells: 128 + SIGINT.
 const INTERRUPTED: u8 = 130;
+/// What a shell adds to the number of the signal that ended a command, for its exit status.
+const SIGNAL_BASE: i32 = 128;
 
 /// Klatch's command line, for parsing without running anything.
 #[must_use]
@@ -150,6 +153,12 @@ pub fn main() -> ExitCode {
         ExitCode::from(COULD_NOT_RUN)
     });
     end_of_output(status)
+}
+
+/// The exit status of a process, passed on as shells do.
+fn exit_as(status: ExitStatus) -> ExitCode {
+    let code = status.code().or_else(|| status.signal().map(|signal| SIGNAL_BASE + signal));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
 /// The exit status of a command that ended with this one, when all that it printed is written.

@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use klatch_host::machine::is_in_lab;
-use klatch_record::Record;
+use klatch_record::{Record, own_arguments};
 use klatch_report::{Ending, LongerRun, Report, fitted, longer_run, width};
 
 use crate::output::print;
-use klatch_record::own_arguments;
 
 /// Prints the last lines of a command. In the lab there is nobody who would type the next command, and no such folder afterwards.
 pub(crate) fn print_ending(ending: Ending) {

@@ -182,7 +182,7 @@ impl Report {
             && b.is_dir()
         {
             anyhow::ensure!(self.percentiles.is_none(), "percentiles are of one folder; name one");
-            return side_by_side(a, b);
+            return Ok(report_side_by_side(a, b, warn_skipped)?);
         }
         let (path, found) = (&self.paths[0], self.found()?);
         let what = match &found {
@@ -263,11 +263,4 @@ pub(crate) fn save_lab_report(
     outcomes: &[Outcome],
 ) -> anyhow::Result<SavedReport> {
     save_page(folder, lab_report(folder, study, outcomes))
-}
-
-fn side_by_side(a: &Path, b: &Path) -> anyhow::Result<klatch_report::Report> {
-    let (a, b) = (read(a)?, read(b)?);
-    warn_skipped(&a);
-    warn_skipped(&b);
-    Ok(report_side_by_side(&a, &b)?)
 }

@@ -10,7 +10,7 @@ use klatch_platforms::{Processes, Setting};
 use klatch_runner::Scheduler;
 use klatch_schedulers::{OwnScheduler, SchedulerError, SchedulerSpec, all, find, running, sched_ext_state};
 
-use crate::lab::exit_code;
+use crate::exit_as;
 use crate::output::{check_can_write, print, print_error, print_line, print_text, save_text_or_print};
 
 /// Run a command under another scheduler (sched_ext)
@@ -125,6 +125,6 @@ impl Run {
             ));
             return Ok(ExitCode::FAILURE);
         }
-        Ok(ExitCode::from(exit_code(exit_status)))
+        Ok(exit_as(exit_status))
     }
 }

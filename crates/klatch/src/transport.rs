@@ -143,14 +143,16 @@ pub(crate) fn with_tls(server: Endpoint, args: &TlsArgs) -> anyhow::Result<Clien
     let (host, offer) = (server.host.clone(), client_offer(&server.connecting));
     server.try_with_tls(|authorities| {
         let tls = ClientTls::offering(authorities.file().map(PathBuf::as_path), &host, &offer);
-        let tls = tls.map_err(|error| match &error {
-            TlsFileError::NoAuthorities(_) => anyhow::Error::new(error).context(AUTHORITIES),
-            TlsFileError::Read { path, .. } | TlsFileError::NoCertificate { path }
-                if Some(path) == authorities.file() =>
-            {
-                anyhow::Error::new(error).context(AUTHORITIES)
-            }
-            _ => error.into(),
+        let tls = tls.map_err(|error| {
+            let is_of_authorities = match &error {
+                TlsFileError::NoAuthorities(_) => true,
+                TlsFileError::Read { path, .. } | TlsFileError::NoCertificate { path } => {
+                    Some(path) == authorities.file()
+                }
+                _ => false,
+            };
+            let error = anyhow::Error::new(error);
+            if is_of_authorities { error.context(AUTHORITIES) } else { error }
         })?;
         let tls = if args.resume { tls.with_resumption() } else { tls };
         if args.ktls { tls.in_kernel().context("cannot use --ktls") } else { Ok(tls) }

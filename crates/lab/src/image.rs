@@ -15,6 +15,8 @@ use crate::java::java_runtime;
 use crate::preparing::Preparing;
 use crate::programs::klatch_for;
 
+/// Folder of the Java runtime in a machine that has one.
+pub const JAVA_FOLDER: &str = "/java";
 /// Path of the dynamic linker of this program's architecture, fixed by its ABI.
 pub(crate) const LINKER: &str =
     if cfg!(target_arch = "aarch64") { "/lib/ld-linux-aarch64.so.1" } else { "/lib64/ld-linux-x86-64.so.2" };
@@ -53,7 +55,7 @@ impl Image {
         Ok(image)
     }
 
-    /// The same with a Java runtime in `/java`, if a `java` program of a JDK is given to make it of. `progress` receives a line before a build.
+    /// The same with a Java runtime in [`JAVA_FOLDER`], if a `java` program of a JDK is given to make it of. `progress` receives a line before a build.
     ///
     /// # Errors
     /// As those of [`Image::of_klatch`] and [`java_runtime`].
@@ -64,7 +66,7 @@ impl Image {
     ) -> Result<Image, LabError> {
         let mut image = Image::of_klatch(architecture)?;
         if let Some(java) = java {
-            image.add_folder("/java", &java_runtime(java, progress)?)?;
+            image.add_folder(JAVA_FOLDER, &java_runtime(java, progress)?)?;
         }
         Ok(image)
     }

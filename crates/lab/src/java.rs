@@ -24,7 +24,7 @@ const BUILD_TIMEOUT: Duration = Duration::from_secs(600);
 ///
 /// # Errors
 /// The JDK has no jlink, jlink fails, or the cached runtime was modified.
-pub fn java_runtime(java: &Path, progress: impl Fn(Preparing<'_>)) -> Result<PathBuf, LabError> {
+pub(crate) fn java_runtime(java: &Path, progress: impl Fn(Preparing<'_>)) -> Result<PathBuf, LabError> {
     let failed = |cause: String| LabError::Jlink { java: java.to_owned(), cause };
     let real = java.canonicalize().map_err(|error| failed(error.to_string()))?;
     let home = real.ancestors().nth(2).unwrap_or(Path::new("/"));

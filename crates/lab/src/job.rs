@@ -131,7 +131,7 @@ impl Job {
 }
 
 /// Where another build of klatch is in the machine. Its processes have the same name.
-pub const OTHER_PROGRAM: &str = "/other/klatch";
+pub(crate) const OTHER_PROGRAM: &str = "/other/klatch";
 
 /// What the machine's counters count of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +162,7 @@ pub fn counted(command: Vec<String>, program: Option<&str>, what: Counting) -> V
 
 /// A command under a scheduler: one of Klatch with its knobs, or a command that loads one, whose program is in the machine at its place
 /// on the host.
-pub fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {
+pub(crate) fn under_scheduler(scheduler: &str, command: &[String]) -> Vec<String> {
     if scheduler == KERNEL_SCHEDULER {
         return command.to_vec();
     }

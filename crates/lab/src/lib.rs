@@ -41,11 +41,8 @@ pub use debian_kernels::{DebianKernels, newest_of_each_series};
 pub use error::LabError;
 pub use exec::{Exec, ExecMachine, shell_image};
 pub use guest::guest;
-pub use image::Image;
-pub use java::java_runtime;
-pub use job::{
-    Answer, COUNTERS_FILE, Counting, Job, OTHER_PROGRAM, START_US, Step, counted, under_scheduler,
-};
+pub use image::{Image, JAVA_FOLDER};
+pub use job::{Answer, COUNTERS_FILE, Counting, Job, START_US, Step, counted};
 pub use kernels::Kernel;
 pub use options::Abilities;
 pub use outcome::{outcome, outcome_without_answer};

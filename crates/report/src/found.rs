@@ -11,7 +11,7 @@ use klatch_study::compare::{Terms, compare};
 use crate::build::{duet_report, floor_history, report, report_of_two};
 use crate::lab::{lab_report, read_lab};
 use crate::model::Report;
-use crate::read::{ReadError, Source, documents, parsed, runs};
+use crate::read::{ReadError, Source, documents, parsed, read, runs};
 
 /// The file of a duet in its folder.
 const DUET: &str = "duet.json";
@@ -90,21 +90,25 @@ pub fn report_of(path: &Path, found: &Found) -> Report {
     }
 }
 
-/// The report of two folders. If they cannot be compared, the report gives the cause as its answer.
+/// The report of two folders. If they cannot be compared, the report gives the cause as its answer. `warn` is called for each of them, in
+/// which files may be skipped.
 ///
 /// # Errors
-/// They are not of one kind.
-pub fn report_side_by_side(a: &Source, b: &Source) -> Result<Report, ReadError> {
+/// One cannot be read, or they are not of one kind.
+pub fn report_side_by_side(a: &Path, b: &Path, warn: fn(&Source)) -> Result<Report, ReadError> {
+    let (a, b) = (read(a)?, read(b)?);
+    warn(&a);
+    warn(&b);
     let kind = |side: &Source| side.result.as_ref().map(|result| result.kind).unwrap_or_default();
-    if kind(a) != kind(b) {
-        return Err(ReadError::OtherKind { one: a.path.clone(), other: b.path.clone() });
+    if kind(&a) != kind(&b) {
+        return Err(ReadError::OtherKind { one: a.path, other: b.path });
     }
     let terms = Terms { estimate: Estimator::GeometricMean, confidence: 0.95 };
     Ok(match compare(&a.path, &b.path, terms) {
-        Ok(comparisons) => report_of_two(a, b, &comparisons),
+        Ok(comparisons) => report_of_two(&a, &b, &comparisons),
         Err(error) => {
             let answer = format!("They cannot be compared: {}", error_chain(&error));
-            Report { answer, ..report_of_two(a, b, &[]) }
+            Report { answer, ..report_of_two(&a, &b, &[]) }
         }
     })
 }

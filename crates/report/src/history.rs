@@ -261,7 +261,7 @@ mod tests {
     fn the_page_draws_series_and_lists_what_has_one_result() {
         let single = HistorySeries { subject: "y".to_owned(), ..series(&[1.0], Vec::new()) };
         let all = whole(vec![series(&[1.0, 2.0], Vec::new()), single]);
-        let page = crate::history_page(Some(&all), std::path::Path::new("results")).unwrap();
+        let page = crate::index::history_page(Some(&all), std::path::Path::new("results")).unwrap();
         assert_eq!(page.matches("<figure").count(), 1);
         assert!(page.contains("<li>y; chat: rooms 10; crowd native; a CPU, CPUs: 2</li>"), "{page}");
     }

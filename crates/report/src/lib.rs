@@ -70,7 +70,7 @@ pub use folded::pprof;
 pub use found::{Found, find, find_all, report_of, report_side_by_side};
 pub use gate::{Gate, gate};
 pub use history::{history, history_answer};
-pub use index::{BrowseError, Browser, Entry, EntryKind, IndexFilter, history_page, index};
+pub use index::{BrowseError, Browser, Entry, EntryKind, IndexFilter, index};
 pub use instruments::instruments;
 pub use kernels::kernels;
 pub use lab::{lab_report, lab_summary};

@@ -24,7 +24,7 @@ mod simulated;
 pub use computed::{
     ComputedCell, ComputedError, ComputedEvent, ComputedPlan, ComputedStudy, Computer, run_computed,
 };
-pub use emulated::{Emulated, EmulatedStudy, leave_out, prepare};
+pub use emulated::{Emulated, EmulatedStudy, NothingToBoot, leave_out, prepare};
 pub use engine::{Store, StudyEvent, run_pairs, run_study};
 pub use error::{StoreError, StudyRunError};
 pub use exact::{ExactCounter, ExactError};

@@ -9,6 +9,7 @@
 mod chromium;
 mod committed;
 mod fuzz;
+mod golden;
 mod need;
 mod newer_java;
 mod program;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 pub use chromium::Chromium;
 pub use committed::assert_committed;
 pub use fuzz::fuzz;
+pub use golden::at_widths;
 pub use need::{Need, tests_all};
 pub use newer_java::newer_java;
 pub use program::write_program;

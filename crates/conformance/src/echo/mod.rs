@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use compared::{expect, send};
 use wire::Connection;
-pub use wire::EchoWire;
+pub(crate) use wire::EchoWire;
 
 use crate::finding::{Checked, Finding, wrong};
 use crate::stream::connect;
@@ -65,7 +65,7 @@ const OF_REQUESTS: [CheckOf<Server>; 5] = [
 ///
 /// # Errors
 /// The server accepts no connection at all.
-pub fn check_echo(
+pub(crate) fn check_echo(
     address: &str,
     wire: EchoWire,
     answer_timeout: Duration,

@@ -11,7 +11,7 @@ use crate::stream::connect;
 
 /// How a request is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EchoWire {
+pub(crate) enum EchoWire {
     /// The payload alone, as in RFC 862.
     Plain,
     /// `ECHO payload` of Redis, answered by a bulk string.

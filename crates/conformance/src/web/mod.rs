@@ -20,7 +20,7 @@ const USERS: u32 = 100;
 
 /// The site under test.
 #[derive(Clone, Copy, Debug)]
-pub struct SiteSubject {
+pub(crate) struct SiteSubject {
     /// It has static files only.
     pub static_only: bool,
     /// Longest time for one answer.
@@ -43,7 +43,7 @@ type SiteCheck = CheckOf<Site>;
 ///
 /// # Errors
 /// The server accepts no connection at all.
-pub fn check_site(
+pub(crate) fn check_site(
     address: &str,
     subject: &SiteSubject,
     on_finding: impl FnMut(&Finding, usize),

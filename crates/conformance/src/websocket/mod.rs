@@ -59,7 +59,7 @@ const CHECKS: [WebSocketCheck; 14] = [
 ///
 /// # Errors
 /// The server accepts no connection at all.
-pub fn check_websocket(
+pub(crate) fn check_websocket(
     address: &str,
     websocket: &WebSocket,
     subject: &Subject,

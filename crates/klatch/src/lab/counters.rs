@@ -1,9 +1,8 @@
 //! The counters of the emulated machine: their option, the count of a whole command, and the difference of two counts.
 
 use std::fmt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, anyhow};
@@ -16,7 +15,8 @@ use klatch_lab::{
 use klatch_record::lab::{DEFAULT_KERNEL, EventCounts, KERNEL_SCHEDULER, LabCounts};
 use klatch_report::{Ending, lab_difference, lab_difference_answer};
 
-use super::{LIMIT, NO_COUNTS, SIGNAL_BASE, boot_and_show, check_command, notice};
+use super::{LIMIT, NO_COUNTS, boot_and_show, check_command, notice};
+use crate::exit_as;
 use crate::interrupt::flag_on_interrupt;
 use crate::next;
 use crate::output::{print_error, print_text};
@@ -52,14 +52,8 @@ impl Counted {
             true => count_operations(&program, &self.command)?,
             false => count_whole(&counters, &program, self.command)?,
         };
-        Ok(ExitCode::from(exit_code(status)))
+        Ok(exit_as(status))
     }
-}
-
-/// The exit status of a command; a signal is passed on as shells do.
-pub(crate) fn exit_code(status: ExitStatus) -> u8 {
-    let code = status.code().or_else(|| status.signal().map(|signal| SIGNAL_BASE + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
 #[derive(Args)]

@@ -20,13 +20,12 @@ use klatch_record::{create_folder, error_chain};
 use klatch_report::{Ending, lab_answer, lab_counts, preparing};
 use klatch_schedulers::SchedulerSpec;
 
-pub(crate) use self::counters::exit_code;
-use crate::INTERRUPTED;
 use crate::interrupt::flag_on_interrupt;
 use crate::next;
 use crate::output::{check_can_write, print, print_error};
 use crate::quantity::{Time, whole};
 use crate::simulate::topology;
+use crate::{INTERRUPTED, SIGNAL_BASE};
 
 /// Routines in each table of counts.
 const ROUTINES: usize = 10;
@@ -168,9 +167,6 @@ fn is_interrupt(error: &anyhow::Error) -> bool {
 pub(crate) fn notice(text: &str) {
     print_error(format_args!("klatch: {text}"));
 }
-
-/// What a shell adds to the number of the signal that ended a command, for its exit status.
-const SIGNAL_BASE: i32 = 128;
 
 impl Machine {
     fn spec(self) -> anyhow::Result<ExecMachine> {

@@ -38,8 +38,7 @@ impl Study {
             print_text(computed_plan(&plan, |cell| Job::new(cell, Counting::of(&study)).commands));
             return Ok(ExitCode::SUCCESS);
         }
-        let left_out = leave_out(&mut plan.cells);
-        anyhow::ensure!(!plan.cells.is_empty(), "nothing is left to boot; {}", left_out.join("; "));
+        let left_out = leave_out(&mut plan.cells)?;
         left_out.iter().for_each(print_error);
         let PlatformRequest { java, .. } = self.platforms.request();
         let java = study.java.then(|| Java::find(java.as_deref(), JAVA_MIN)).transpose()?;

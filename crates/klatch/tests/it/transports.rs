@@ -342,7 +342,8 @@ fn authorities_may_be_named_in_the_environment() {
     let authority = write_certificate(folder.path(), Certificate::Right);
     let front = tls_front(server.address, folder.path(), TlsFault::None);
     let hashed = folder.path().join("hashed");
-    std::fs::create_dir(&hashed).unwrap();
+    let empty = folder.path().join("empty");
+    [&hashed, &empty].iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
     std::fs::copy(&authority, hashed.join("0a1b2c3d.0")).unwrap();
     let with = |crowd: &str, variable: &str, path: &Path| {
         let target = format!("ircs://{front}");
@@ -356,9 +357,12 @@ fn authorities_may_be_named_in_the_environment() {
             let finished = with(crowd, variable, path);
             assert_eq!(finished.status, Some(0), "{crowd}, {variable}: {finished:?}");
         }
-        let finished = with(crowd, "SSL_CERT_DIR", Path::new("/nowhere"));
-        let says = finished.err.contains("SSL_CERT_DIR") && finished.err.contains("/nowhere");
-        assert!(finished.status == Some(2) && says, "{crowd}: {finished:?}");
+        // Those of the system are not what was asked for.
+        for folder in [Path::new("/nowhere"), &empty] {
+            let finished = with(crowd, "SSL_CERT_DIR", folder);
+            let says = finished.err.contains("SSL_CERT_DIR") && finished.err.contains("certificates");
+            assert!(finished.status == Some(2) && says, "{crowd}: {finished:?}");
+        }
     }
 }
 

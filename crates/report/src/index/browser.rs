@@ -15,7 +15,7 @@ use super::entry::Entry;
 use super::history::history_page;
 use super::page::{IndexFilter, index};
 use crate::found::{find, report_of, report_side_by_side};
-use crate::read::{Source, read};
+use crate::read::Source;
 use crate::viewer::{Answer, announced};
 use crate::write::html;
 
@@ -72,7 +72,7 @@ impl Browser {
             "/history" => self.history().map(Some),
             "/" => self.index(known, &filter(), None).map(Some),
             "/compare" => match (self.folder(&parameter("a"))?, self.folder(&parameter("b"))?) {
-                (Some(a), Some(b)) if a != b => Ok(Some(self.side_by_side(&a, &b)?)),
+                (Some(a), Some(b)) if a != b => Ok(Some(html(&report_side_by_side(&a, &b, self.warn)?)?)),
                 _ => {
                     let problem = Some("Select one result as base and another as change.");
                     self.index(known, &IndexFilter::default(), problem).map(Some)
@@ -104,13 +104,6 @@ impl Browser {
             found => Some(found?),
         };
         Ok(history_page(found.as_ref(), &self.results)?)
-    }
-
-    fn side_by_side(&self, a: &Path, b: &Path) -> Result<String, Box<dyn Error>> {
-        let (a, b) = (read(a)?, read(b)?);
-        (self.warn)(&a);
-        (self.warn)(&b);
-        Ok(html(&report_side_by_side(&a, &b)?)?)
     }
 
     /// The folder of this name. Only direct children of the results folder match, so a name cannot escape it.

@@ -105,7 +105,7 @@ fn folder(file: &str, results: &Path) -> Option<String> {
 ///
 /// # Errors
 /// Rendering the template failed.
-pub fn history_page(history: Option<&History>, results: &Path) -> Result<String, HtmlError> {
+pub(crate) fn history_page(history: Option<&History>, results: &Path) -> Result<String, HtmlError> {
     let all = history.map_or(&[][..], |history| &history.series);
     // A chart of one point shows nothing.
     let is_drawn = |of_subject: &&[HistorySeries]| of_subject.iter().any(|series| series.points.len() > 1);

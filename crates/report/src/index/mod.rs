@@ -8,5 +8,6 @@ mod page;
 
 pub use browser::{BrowseError, Browser};
 pub use entry::{Entry, EntryKind};
-pub use history::history_page;
+#[cfg(test)]
+pub(crate) use history::history_page;
 pub use page::{IndexFilter, index};

@@ -16,7 +16,7 @@ mod values;
 pub(crate) use differences::{describe_endless_workload, describe_workload};
 
 pub use calibrate::{CalibrateError, Calibration, calibrate};
-pub use floor::{FloorError, FloorHistory, FloorProbe};
+pub use floor::{FloorError, FloorHistory, FloorHistoryError, FloorProbe};
 pub use read::CompareError;
 pub(crate) use read::Starts;
 pub use records::compare;

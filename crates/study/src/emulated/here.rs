@@ -7,11 +7,20 @@ use std::path::Path;
 use klatch_lab::{Architecture, BootKernel, Image, LabError, Preparing, machine_image, require_programs};
 use klatch_record::lab::Configuration;
 use klatch_schedulers::SchedulerSpec;
+use thiserror::Error;
 
 use crate::computed::ComputedCell;
 
+/// No kernel or scheduler of a study is on this machine; the lines are those of [`leave_out`].
+#[derive(Debug, Error)]
+#[error("nothing is left to boot; {}", .0.join("; "))]
+pub struct NothingToBoot(Vec<String>);
+
 /// Removes the cells whose kernel or scheduler is not on this machine. Returns a line for each kernel and scheduler, with the way to get it.
-pub fn leave_out(cells: &mut Vec<ComputedCell<Configuration>>) -> Vec<String> {
+///
+/// # Errors
+/// No cell is left.
+pub fn leave_out(cells: &mut Vec<ComputedCell<Configuration>>) -> Result<Vec<String>, NothingToBoot> {
     let mut lines: BTreeMap<String, usize> = BTreeMap::new();
     cells.retain(|cell| {
         let missing = missing_kernel(&cell.job.kernel).or_else(|| missing_scheduler(&cell.job.scheduler));
@@ -23,7 +32,8 @@ pub fn leave_out(cells: &mut Vec<ComputedCell<Configuration>>) -> Vec<String> {
         let cells = if count == 1 { "cell is" } else { "cells are" };
         format!("{count} {cells} left out: {line}")
     };
-    lines.into_iter().map(line).collect()
+    let lines = lines.into_iter().map(line).collect();
+    if cells.is_empty() { Err(NothingToBoot(lines)) } else { Ok(lines) }
 }
 
 fn missing_kernel(name: &str) -> Option<String> {
@@ -108,7 +118,7 @@ mod tests {
             cell("6.18", "scx_nowhere --slow"),
             cell("6.18", "./no/scx_mine"),
         ];
-        let lines = leave_out(&mut cells);
+        let lines = leave_out(&mut cells).unwrap();
         assert_eq!(cells.len(), 1);
         let expected = [
             "2 cells are left out: there is no kernel 0.1 here; get it by `klatch lab get-kernel 0.1`",
@@ -117,5 +127,7 @@ mod tests {
              clang 18 or newer, and put it on the search path",
         ];
         assert_eq!(lines, expected);
+        let error = leave_out(&mut vec![cell("0.1", "o1")]).unwrap_err().to_string();
+        assert!(error.starts_with("nothing is left to boot; 1 cell is left out"), "{error}");
     }
 }

@@ -8,4 +8,4 @@ mod tests;
 
 pub use computer::Emulated;
 pub use expand::EmulatedStudy;
-pub use here::{leave_out, prepare};
+pub use here::{NothingToBoot, leave_out, prepare};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use klatch_lab::{BootKernel, Image, LabError, Preparing, java_runtime};
+use klatch_lab::{BootKernel, Image, JAVA_FOLDER, LabError, Preparing};
 use klatch_platforms::{Java, PlatformRequest, ResolvedPlatform, Setting, resolve};
 use klatch_record::Workload;
 use klatch_runner::{CrowdKind, Plan, PlatformPlan, Subject};
@@ -13,7 +13,6 @@ use super::load::shortened;
 /// Oldest Java of a Java crowd.
 const JAVA_MIN: u32 = 17;
 /// Where things are in the machine.
-const JAVA: &str = "/java";
 const CATALOG: &str = "/catalog";
 /// The users of servers that root starts.
 const USERS: [(&str, &str); 2] = [
@@ -45,14 +44,12 @@ impl SideMachine {
         progress: &dyn Fn(Preparing<'_>),
     ) -> Result<SideMachine, ExactError> {
         let (own, platform) = check(plan)?;
-        let mut image = Image::of_klatch(kernel.architecture)?;
+        let java = java_of(plan, &own.request, &platform)?;
+        let of_java = java.as_ref().map(|java| java.path.as_path());
+        let mut image = Image::with_java(kernel.architecture, of_java, progress)?;
         USERS.iter().for_each(|(at, text)| image.add_bytes(at, text.as_bytes().to_vec()));
         for file in platform.files_needed() {
             image.add_in_place(&file)?;
-        }
-        let java = java_of(plan, &own.request, &platform)?;
-        if let Some(java) = &java {
-            image.add_folder(JAVA, &java_runtime(&java.path, progress)?)?;
         }
         let has_ktls =
             |settings: &[Setting]| settings.iter().any(|one| one.name == KTLS && one.value == "on");
@@ -144,7 +141,7 @@ fn command(plan: &Plan, request: &PlatformRequest, workload: &Workload, has_java
         option("platform", name.split('@').next().unwrap_or_default());
     }
     if has_java {
-        option("java", &format!("{JAVA}/bin/java"));
+        option("java", &format!("{JAVA_FOLDER}/bin/java"));
     }
     if request.catalog.is_some() {
         option("catalog", CATALOG);

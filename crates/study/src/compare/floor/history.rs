@@ -5,6 +5,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use klatch_record::FloorResult;
+use thiserror::Error;
+
+/// The history cannot be appended to.
+#[derive(Debug, Error)]
+#[error("cannot append to {path}", path = path.display())]
+pub struct FloorHistoryError {
+    path: PathBuf,
+    source: io::Error,
+}
 
 /// The file with the results of earlier calls, open for one more.
 pub struct FloorHistory {
@@ -17,12 +26,15 @@ impl FloorHistory {
     ///
     /// # Errors
     /// It cannot be appended to.
-    pub fn open(path: PathBuf) -> Result<FloorHistory, io::Error> {
+    pub fn open(path: PathBuf) -> Result<FloorHistory, FloorHistoryError> {
         let open = || {
             path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
             OpenOptions::new().create(true).append(true).open(&path)
         };
-        Ok(FloorHistory { file: open()?, path })
+        match open() {
+            Ok(file) => Ok(FloorHistory { path, file }),
+            Err(source) => Err(FloorHistoryError { path, source }),
+        }
     }
 
     /// Its path.
@@ -34,9 +46,10 @@ impl FloorHistory {
     ///
     /// # Errors
     /// The line cannot be written.
-    pub fn append(&self, result: &FloorResult) -> Result<(), io::Error> {
-        let line = serde_json::to_string(result)? + "\n";
-        (&self.file).write_all(line.as_bytes())
+    pub fn append(&self, result: &FloorResult) -> Result<(), FloorHistoryError> {
+        let line = serde_json::to_string(result).expect("a result is plain JSON") + "\n";
+        let written = (&self.file).write_all(line.as_bytes());
+        written.map_err(|source| FloorHistoryError { path: self.path.clone(), source })
     }
 }
 
@@ -56,7 +69,8 @@ mod tests {
     #[test]
     fn a_history_that_cannot_be_appended_to_is_an_error_before_anything_is_measured() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(FloorHistory::open(folder.path().to_owned()).is_err());
+        let error = FloorHistory::open(folder.path().to_owned()).err().unwrap().to_string();
+        assert_eq!(error, format!("cannot append to {}", folder.path().display()));
         let path = folder.path().join("new/floor.jsonl");
         let history = FloorHistory::open(path.clone()).unwrap();
         assert!(path.is_file());

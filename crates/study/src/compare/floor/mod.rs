@@ -16,7 +16,7 @@ use klatch_record::{
 use klatch_runner::{Executor, Plan, RunError, VisitEvent, now};
 use thiserror::Error;
 
-pub use history::FloorHistory;
+pub use history::{FloorHistory, FloorHistoryError};
 
 /// No trial of the study was valid.
 #[derive(Debug, Error)]

@@ -25,7 +25,7 @@ public final class SystemAuthorities {
   /**
    * Returns the files with their certificates, in PEM.
    *
-   * @throws IOException if a folder cannot be read; the message is for users
+   * @throws IOException if a folder cannot be read, or there are none; the message is for users
    */
   public static List<Path> files() throws IOException {
     return files(
@@ -40,6 +40,9 @@ public final class SystemAuthorities {
    */
   static List<Path> files(String file, String folders, Predicate<String> isThere)
       throws IOException {
+    if (!isSet(file) && !isSet(folders)) {
+      return List.of(Path.of(FILES.stream().filter(isThere).findFirst().orElse(FILES.get(0))));
+    }
     var found = new ArrayList<Path>();
     if (isSet(file)) {
       found.add(Path.of(file));
@@ -50,7 +53,7 @@ public final class SystemAuthorities {
       }
     }
     if (found.isEmpty()) {
-      found.add(Path.of(FILES.stream().filter(isThere).findFirst().orElse(FILES.get(0))));
+      throw new IOException("there are no certificates of authorities in SSL_CERT_DIR, " + folders);
     }
     return found;
   }
@@ -69,7 +72,8 @@ public final class SystemAuthorities {
           .sorted()
           .toList();
     } catch (IOException e) {
-      throw new IOException("cannot read the folder " + folder + " of SSL_CERT_DIR", e);
+      throw new IOException(
+          "cannot read certificates from the folder " + folder + " of SSL_CERT_DIR", e);
     }
   }
 }

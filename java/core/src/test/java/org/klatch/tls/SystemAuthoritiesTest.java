@@ -25,14 +25,19 @@ class SystemAuthoritiesTest {
     for (String name : List.of("0a1b2c3d.0", "0a1b2c3d.1", "root.pem", "root.key")) {
       Files.createFile(folder.resolve(name));
     }
+    Files.createDirectory(folder.resolve("empty"));
     Path own = Path.of("/my/ca.pem");
     assertEquals(List.of(own), SystemAuthorities.files("/my/ca.pem", null, file -> true));
     List<Path> hashed = List.of(folder.resolve("0a1b2c3d.0"), folder.resolve("0a1b2c3d.1"));
     assertEquals(hashed, SystemAuthorities.files(null, folder.toString(), file -> true));
     List<Path> both = List.of(own, hashed.get(0), hashed.get(1));
     assertEquals(both, SystemAuthorities.files("/my/ca.pem", folder.toString(), file -> true));
-    assertThrows(
-        IOException.class,
-        () -> SystemAuthorities.files(null, folder.resolve("none").toString(), file -> false));
+    for (String wrong : List.of("none", "empty")) {
+      Path without = folder.resolve(wrong);
+      assertThrows(
+          IOException.class,
+          () -> SystemAuthorities.files(null, without.toString(), file -> true),
+          "those of the system are not what was asked for");
+    }
   }
 }
